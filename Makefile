@@ -37,11 +37,12 @@ endif
 
 # --- flags ------------------------------------------------------------------
 
-WARNINGS = -Wall -Wextra $(if $(WERROR),-Werror)
-# the server's own flags are gcc's, and its headers have unused parameters
-WARNINGS_C = $(WARNINGS) -Wno-unused-parameter -Wno-sign-compare -Wno-missing-field-initializers \
-	$(CLANG_QUIET)
-CLANG_QUIET = $(if $(findstring clang,$(CC)),-Wno-unknown-warning-option -Wno-ignored-optimization-argument)
+# the flags that come from pg_config are gcc's
+CLANG_QUIET = $(if $(findstring clang,$(CC)$(CXX)),-Wno-unknown-warning-option \
+	-Wno-ignored-optimization-argument -Wno-ignored-attributes)
+WARNINGS = -Wall -Wextra $(if $(WERROR),-Werror) $(CLANG_QUIET)
+# the server's headers have unused parameters and compare signs
+WARNINGS_C = $(WARNINGS) -Wno-unused-parameter -Wno-sign-compare -Wno-missing-field-initializers
 DEPENDENCIES = -MMD -MP
 UBSAN_FLAGS = $(if $(UBSAN),-fsanitize=undefined -fno-sanitize-recover=undefined)
 
