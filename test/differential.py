@@ -1,0 +1,237 @@
+#!/usr/bin/python3
+"""Decodes one random workload with a peer plugin and with ours, and compares
+every lsn, xid and byte of data.
+
+  differential.py test_decoding --seeds 1-20
+  differential.py test_decoding --drop-in     the peer's own slot, our library
+                                              under the peer's name
+  differential.py wal2json --only v2
+  differential.py reorder                     streaming=reorder against off
+  differential.py --self-test                 the comparison itself: finds
+                                              nothing in equal, something in
+                                              unequal streams
+"""
+
+import argparse
+import os
+import sys
+import time
+
+import psycopg2
+
+from cluster import ROOT, Cluster
+from option_sets import SETS, OptionSet
+from workload import Workload
+from workload.workload import FEATURES
+
+SETTINGS = ["autovacuum = off", "logical_decoding_work_mem = '64kB'", "max_prepared_transactions = 50", "log_min_messages = error",
+            "checkpoint_timeout = '1h'", "max_wal_size = '4GB'"]
+# what a peer gets wrong by itself, so that there is nothing to compare
+WITHOUT = {"wal2json": {"odd_types"}}
+
+
+class Decoder:
+    def __init__(self, cluster, settings, library_path=None):
+        settings = dict(settings)
+        if library_path:
+            settings["dynamic_library_path"] = library_path
+        self.connection = cluster.connect(**settings)
+
+    def read(self, slot, options, binary=False):
+        """All (lsn, xid, data) of a slot, which stays where it is."""
+        arguments = [text for pair in options.items() for text in pair]
+        with self.connection.cursor() as cursor:
+            try:
+                cursor.execute(
+                    f"SELECT lsn::text, xid::text, data FROM pg_logical_slot_peek{'_binary' if binary else ''}_changes"
+                    "(%s, NULL, NULL, VARIADIC %s::text[])", (slot, arguments))
+            except psycopg2.Error as error:
+                return [("ERROR", error.pgcode, str(error))]
+            return [(lsn, xid, bytes(data) if binary else data) for lsn, xid, data in cursor.fetchall()]
+
+    def close(self):
+        self.connection.close()
+
+
+def committed_only(cluster, rows):
+    """Takes out what depends on when an abort is noticed.
+
+    A transaction in progress or prepared that turns out to be aborted is cut
+    short where the plugin first scans a catalog, which each plugin does at
+    other times. So for aborted transactions only their end is compared, and
+    where a subtransaction was aborted, runs of equal lines count as one.
+    """
+    with cluster.connect() as connection, connection.cursor() as cursor:
+        cursor.execute("SELECT x, pg_xact_status(x::xid8) = 'aborted' FROM unnest(%s::text[]) x", (sorted({row[1] for row in rows}),))
+        aborted = {xid for xid, is_aborted in cursor.fetchall() if is_aborted}
+    cut = {row[1] for row in rows if row[2].startswith("aborting streamed (sub)transaction")}
+    kept = []
+    for row in rows:
+        lsn, xid, data = row
+        if xid in aborted and not data.startswith(("ROLLBACK PREPARED", "aborting streamed")):
+            continue
+        if xid in cut and data.startswith(("streaming ", "opening a streamed block", "closing a streamed block")):
+            if kept and kept[-1][1:] == (xid, data):
+                continue
+            if data.startswith("closing") and kept and kept[-1][2].startswith("opening"):
+                kept.pop()
+                continue
+            row = ("any", xid, data)
+        kept.append(row)
+    return kept
+
+
+def first_difference(peer, ours):
+    for index, (theirs, mine) in enumerate(zip(peer, ours)):
+        if theirs != mine:
+            return index
+    return min(len(peer), len(ours)) if len(peer) != len(ours) else None
+
+
+def excerpt(data, around):
+    start = max(0, around - 60)
+    return repr(data[start:around + 100])
+
+
+def report(peer, ours, index):
+    print(f"    row {index} of {len(peer)} (peer) and {len(ours)} (ours):")
+    for row in peer[max(0, index - 3):index]:
+        print(f"      both {row[0]} {row[1]} {row[2][:120]!r}")
+    theirs = peer[index] if index < len(peer) else ("none", "", "")
+    mine = ours[index] if index < len(ours) else ("none", "", "")
+    at = next((i for i, (a, b) in enumerate(zip(theirs[2], mine[2])) if a != b), min(len(theirs[2]), len(mine[2])))
+    print(f"      peer {theirs[0]} {theirs[1]} at byte {at}: {excerpt(theirs[2], at)}")
+    print(f"      ours {mine[0]} {mine[1]} at byte {at}: {excerpt(mine[2], at)}")
+
+
+def drop_in_directory(cluster, plugin):
+    """A directory where our library goes by the peer's name."""
+    directory = os.path.join(cluster.dir, "drop-in")
+    os.makedirs(directory, exist_ok=True)
+    link = os.path.join(directory, plugin + ".so")
+    if not os.path.islink(link):
+        os.symlink(os.path.join(cluster.library_dir, "cpp_output.so"), link)
+    return directory + ":$libdir"
+
+
+def compare(cluster, option_set, drop_in):
+    """Whether the two streams are equal, and how long they are."""
+    suffix = "_2p" if option_set.two_phase else ""
+    decoder = Decoder(cluster, option_set.settings)
+    peer = decoder.read(option_set.peer + suffix, option_set.options, option_set.binary)
+    decoder.close()
+    if drop_in:
+        decoder = Decoder(cluster, option_set.settings, drop_in_directory(cluster, option_set.peer))
+        ours = decoder.read(option_set.peer + suffix, option_set.options, option_set.binary)
+    else:
+        decoder = Decoder(cluster, option_set.settings)
+        ours = decoder.read("cpp_output" + suffix, option_set.ours or {"format": option_set.peer, **option_set.options}, option_set.binary)
+    decoder.close()
+    if peer and peer[0][0] == "ERROR":
+        print("    the peer failed:", peer[0][2])
+        return False, 0
+    if not option_set.binary and (option_set.streamed or option_set.two_phase) and option_set.peer == "test_decoding":
+        if not (ours and ours[0][0] == "ERROR"):
+            peer, ours = committed_only(cluster, peer), committed_only(cluster, ours)
+    index = first_difference(peer, ours)
+    if index is not None:
+        report(peer, ours, index)
+    return index is None, len(peer)
+
+
+def prepare(cluster, seed, steps, plugins, features, log):
+    """Slots of all plugins, all at the start of one workload, which then runs."""
+    workload = Workload(cluster.connect, seed, features=features, log=log)
+    workload.setup()
+    cursor = workload.sessions[0].cursor
+    for plugin in plugins:
+        cursor.execute("SELECT pg_create_logical_replication_slot(%s, %s)", (plugin, plugin))
+        if plugin != "wal2json":
+            cursor.execute("SELECT pg_create_logical_replication_slot(%s, %s, twophase => true)", (plugin + "_2p", plugin))
+    workload.run(steps)
+    workload.close()
+
+
+def run_seed(arguments, seed, sets):
+    failed = 0
+    started = time.monotonic()
+    with Cluster(settings=SETTINGS) as cluster:
+        log = []
+        plugins = {s.peer for s in sets} | (set() if arguments.drop_in else {"cpp_output"})
+        prepare(cluster, seed, arguments.steps, sorted(plugins), FEATURES - WITHOUT.get(arguments.peer, set()), log)
+        rows = 0
+        for option_set in sets:
+            equal, count = compare(cluster, option_set, arguments.drop_in)
+            rows += count
+            if not equal:
+                failed += 1
+                print(f"not ok - seed {seed}, {option_set.name}", flush=True)
+        if failed:
+            path = os.path.join(ROOT, "tmp_check", f"workload-{seed}.sql")
+            os.makedirs(os.path.dirname(path), exist_ok=True)
+            with open(path, "w", encoding="utf-8") as file:
+                file.writelines(f"/* session {session} */ {sql};\n" for session, sql in log)
+            print(f"    its statements are in {path}")
+    print(f"{'not ok' if failed else 'ok'} - {arguments.peer}{' as drop-in' if arguments.drop_in else ''}, seed {seed}: {len(sets)} option sets,"
+          f" {rows} rows, {time.monotonic() - started:.1f} s", flush=True)
+    return failed
+
+
+def self_test(seed, steps):
+    """Nothing of ours is needed here: the peer is compared with itself."""
+    with Cluster(settings=SETTINGS) as cluster:
+        prepare(cluster, seed, steps, ["test_decoding"], FEATURES, [])
+        failures = 0
+        for options in list(SETS["test_decoding"]()):
+            decoder = Decoder(cluster, options.settings)
+            suffix = "_2p" if options.two_phase else ""
+            one = decoder.read("test_decoding" + suffix, options.options, options.binary)
+            two = decoder.read("test_decoding" + suffix, options.options, options.binary)
+            decoder.close()
+            if options.streamed or options.two_phase:
+                one, two = committed_only(cluster, one), committed_only(cluster, two)
+            if first_difference(one, two) is not None or not one or one[0][0] == "ERROR":
+                failures += 1
+                print("not ok - equal streams,", options.name, one[:1])
+                report(one, two, first_difference(one, two) or 0)
+        rows = [("0/1", "1", "a"), ("0/2", "1", "b")]
+        for other in ([("0/1", "1", "a")], rows + [("0/3", "1", "c")], [("0/1", "1", "a"), ("0/2", "1", "B")],
+                      [("0/1", "1", "a"), ("0/2", "2", "b")], [("0/1", "1", "a"), ("0/9", "1", "b")]):
+            if first_difference(rows, other) is None:
+                failures += 1
+                print("not ok - unequal streams", other)
+        wrong = OptionSet("a difference on purpose", "test_decoding", {"include-xids": "1"})
+        decoder = Decoder(cluster, {})
+        if first_difference(decoder.read("test_decoding", wrong.options), decoder.read("test_decoding", {"include-xids": "0"})) != 0:
+            failures += 1
+            print("not ok -", wrong.name)
+        print(f"{'not ok' if failures else 'ok'} - self-test")
+        return failures
+
+
+def seeds(text):
+    first, _, last = text.partition("-")
+    return range(int(first), int(last or first) + 1)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("peer", nargs="?", choices=sorted(SETS), default="test_decoding")
+    parser.add_argument("--seeds", type=seeds, default=seeds("1-3"), help="such as 7 or 1-20")
+    parser.add_argument("--steps", type=int, default=1500, help="statements in a workload")
+    parser.add_argument("--only", default="", help="option sets whose name has this text")
+    parser.add_argument("--drop-in", action="store_true")
+    parser.add_argument("--self-test", action="store_true")
+    arguments = parser.parse_args()
+
+    if arguments.self_test:
+        return self_test(arguments.seeds[0], arguments.steps)
+    sets = [s for s in SETS[arguments.peer]() if arguments.only in s.name]
+    failed = sum(run_seed(arguments, seed, sets) for seed in arguments.seeds)
+    total = len(sets) * len(arguments.seeds)
+    print(f"{total - failed} passed, {failed} failed")
+    return failed
+
+
+if __name__ == "__main__":
+    sys.exit(1 if main() else 0)

@@ -1,0 +1,3 @@
+from .workload import Workload
+
+__all__ = ["Workload"]
