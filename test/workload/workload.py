@@ -70,6 +70,11 @@ class Workload:
             self.sessions[0].cursor.execute(
                 "SELECT pg_replication_origin_create(n) FROM (VALUES ('origin_a'), ('odd \"origin\"')) AS o (n)")
 
+        # rows to update and delete from the start
+        for table in self.tables(self.sessions[0]):
+            for _ in range(12):
+                self.insert(self.sessions[0], table=table)
+
     # --- running ----------------------------------------------------------
 
     def run(self, steps):
@@ -257,8 +262,8 @@ class Workload:
         columns = self.columns(session, table[0])
         return "(" + ", ".join(self.value(session, table, c) for c in columns) + ")", columns
 
-    def insert(self, session, conflict=""):
-        table = self.table(session)
+    def insert(self, session, table=None):
+        table = table or self.table(session)
         rows = []
         for _ in range(self.random.choice([1, 1, 1, 2, 5])):
             row, columns = self.row(session, table)
@@ -267,7 +272,7 @@ class Workload:
         if not names:
             return
         self.execute(session, f"INSERT INTO {table[1]} ({names}) VALUES " + ", ".join(rows) +
-                     (conflict or self.random.choice(["", " ON CONFLICT DO NOTHING"])), "insert")
+                     self.random.choice(["", " ON CONFLICT DO NOTHING"]), "insert")
 
     def upsert(self, session):
         table = self.random.choice([t for t in self.tables(session) if t[1] in ("app.narrow", "app.narrow_full", "app.nothing")] or [None])
@@ -280,7 +285,7 @@ class Workload:
                      " ON CONFLICT (id) DO UPDATE SET v = excluded.v", "upsert")
 
     def some_rows(self, table, most):
-        return (f"(tableoid, ctid) IN (SELECT tableoid, ctid FROM {table[1]} OFFSET {self.random.randint(0, 20)}"
+        return (f"(tableoid, ctid) IN (SELECT tableoid, ctid FROM {table[1]} OFFSET {self.random.randint(0, 8)}"
                 f" LIMIT {self.random.randint(1, most)} FOR UPDATE SKIP LOCKED)")
 
     def update(self, session):
