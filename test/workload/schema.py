@@ -87,24 +87,30 @@ VIRTUAL = "ALTER TABLE app.generated ADD d int GENERATED ALWAYS AS (a + 1) VIRTU
 IDENTITIES = ["DEFAULT", "FULL", "DEFAULT", "NOTHING"]
 
 
-def create(cursor, features):
-    """Makes the schema; returns {(type oid, typmod): maker or None for enums}."""
-    makers = dict(values.TYPES)
-    cursor.execute(USER_TYPES)
-    makers.update(USER_VALUES)
+def column_types(cursor, features):
+    """Types as declared, in the order of the columns of app.everything."""
+    makers = {**values.TYPES, **USER_VALUES}
     cursor.execute("SELECT count(*) FROM pg_available_extensions WHERE name = 'hstore'")
     if cursor.fetchone()[0]:
-        cursor.execute("CREATE EXTENSION hstore SCHEMA public")
         makers["public.hstore"] = values.hstore
         makers["public.hstore[]"] = values.array(values.hstore)
+    return {t: maker for t, maker in makers.items() if "odd_types" in features or ODD not in t}
 
-    types = [t for t in makers if "odd_types" in features or ODD not in t]
-    cursor.execute("CREATE TABLE app.everything (id bigint PRIMARY KEY" +
-                   "".join(f", c{i} {t}" for i, t in enumerate(types)) + ")")
+
+def value_makers(cursor, features):
+    """{(type oid, typmod): maker of values, or None for enums}"""
     cursor.execute("SELECT atttypid, atttypmod FROM pg_attribute WHERE attrelid = 'app.everything'::regclass"
                    " AND attnum > 1 ORDER BY attnum")
-    by_oid = {key: makers[t] for key, t in zip(cursor.fetchall(), types)}
+    return dict(zip(cursor.fetchall(), column_types(cursor, features).values()))
 
+
+def create(cursor, features):
+    cursor.execute(USER_TYPES)
+    types = list(column_types(cursor, features))
+    if "public.hstore" in types:
+        cursor.execute("CREATE EXTENSION hstore SCHEMA public")
+    cursor.execute("CREATE TABLE app.everything (id bigint PRIMARY KEY" +
+                   "".join(f", c{i} {t}" for i, t in enumerate(types)) + ")")
     for start in range(0, len(types), 10):
         name = f"app.some_{start // 10}"
         columns = [f", c{i} {types[i]}" for i in range(start, min(start + 10, len(types)))]
@@ -115,4 +121,3 @@ def create(cursor, features):
         cursor.execute(VIRTUAL)
     if "odd_types" not in features:
         cursor.execute(f'ALTER TABLE {ODD_TABLE} ALTER "back\\slash" DROP DEFAULT')
-    return by_oid

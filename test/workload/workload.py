@@ -65,12 +65,23 @@ class Workload:
             session.connection.close()
 
     def setup(self):
-        self.makers = schema.create(self.sessions[0].cursor, self.features)
-        if "origins" in self.features:
-            self.sessions[0].cursor.execute(
-                "SELECT pg_replication_origin_create(n) FROM (VALUES ('origin_a'), ('odd \"origin\"')) AS o (n)")
+        """The schema, and rows to update and delete from the start."""
+        self.create()
+        self.fill()
 
-        # rows to update and delete from the start
+    def create(self):
+        cursor = self.sessions[0].cursor
+        schema.create(cursor, self.features)
+        self.adopt()
+        if "origins" in self.features:
+            cursor.execute("SELECT pg_replication_origin_create(n) FROM (VALUES ('origin_a'), ('odd \"origin\"')) AS o (n)"
+                           " WHERE NOT EXISTS (SELECT FROM pg_replication_origin)")
+
+    def adopt(self):
+        """Takes the schema as it was created before."""
+        self.makers = schema.value_makers(self.sessions[0].cursor, self.features)
+
+    def fill(self):
         for table in self.tables(self.sessions[0]):
             for _ in range(12):
                 self.insert(self.sessions[0], table=table)
