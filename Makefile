@@ -42,7 +42,7 @@ CLANG_QUIET = $(if $(findstring clang,$(CC)$(CXX)),-Wno-unknown-warning-option \
 	-Wno-ignored-optimization-argument -Wno-ignored-attributes)
 WARNINGS = -Wall -Wextra $(if $(WERROR),-Werror) $(CLANG_QUIET)
 # the server's headers have unused parameters and compare signs
-WARNINGS_C = $(WARNINGS) -Wno-unused-parameter -Wno-sign-compare -Wno-missing-field-initializers
+WARNINGS_C = $(WARNINGS) -Werror=implicit-function-declaration -Wno-unused-parameter -Wno-sign-compare -Wno-missing-field-initializers
 DEPENDENCIES = -MMD -MP
 UBSAN_FLAGS = $(if $(UBSAN),-fsanitize=undefined -fno-sanitize-recover=undefined)
 
