@@ -1,0 +1,221 @@
+#include "format/wal2json_value.h"
+
+#include "error.h"
+#include "text/datetime.h"
+#include "text/hex.h"
+#include "text/integer.h"
+#include "text/numeric.h"
+#include "text/uuid.h"
+
+namespace cpp_output
+{
+
+namespace
+{
+
+constexpr CpoOid bool_oid = 16;
+constexpr CpoOid bytea_oid = 17;
+
+bool is_number(CpoOid type)
+{
+	switch (type) {
+	case 20:   // int8
+	case 21:   // int2
+	case 23:   // int4
+	case 26:   // oid
+	case 700:  // float4
+	case 701:  // float8
+	case 1700: // numeric
+		return true;
+	default:
+		return false;
+	}
+}
+
+void append_hex(byte_buffer &out, std::string_view bytes)
+{
+	out.commit(write_hex(out.reserve(hex_size(bytes.size())), bytes.data(), bytes.size()));
+}
+
+bool is_octal(char c)
+{
+	return c >= '0' && c <= '7';
+}
+
+// What byteaout gave, as hex digits, whichever the setting of bytea_output.
+void append_bytea_text(byte_buffer &out, std::string_view text)
+{
+	if (text.substr(0, 2) == "\\x") {
+		out.append(text.substr(2));
+		return;
+	}
+	// A byte is itself, "\\" a backslash, "\ooo" any other.
+	for (std::size_t i = 0; i < text.size(); ++i) {
+		char byte = text[i];
+		if (byte == '\\' && i + 1 < text.size() && text[i + 1] == '\\') {
+			++i;
+		} else if (byte == '\\' && i + 3 < text.size() && is_octal(text[i + 1]) &&
+				   is_octal(text[i + 2]) && is_octal(text[i + 3])) {
+			byte = static_cast<char>(
+				(text[i + 1] - '0') << 6 | (text[i + 2] - '0') << 3 | (text[i + 3] - '0'));
+			i += 3;
+		}
+		append_hex(out, {&byte, 1});
+	}
+}
+
+void append_raw_string(byte_buffer &out, const wal2json_value_rule &rule, const CpoValue &value)
+{
+	switch (rule.kind) {
+	case CPO_STRING:
+		append_json_string(out, {value.data, value.len}, rule.mode);
+		return;
+	case CPO_BYTEA:
+		out.append("\"\\\\x");
+		append_hex(out, {value.data, value.len});
+		out.push_back('"');
+		return;
+	case CPO_NUMERIC:
+		out.push_back('"');
+		append_numeric(out, value.data, value.len);
+		out.push_back('"');
+		return;
+	default:
+		break;
+	}
+	char *end = out.reserve(datetime_max + 2);
+	*end++ = '"';
+	switch (rule.kind) {
+	case CPO_INTEGER:
+	case CPO_BIGINT:
+	case CPO_OIDS:
+		end = write_integer(end, value.integer);
+		break;
+	case CPO_BOOL:
+		*end++ = value.integer != 0 ? 't' : 'f';
+		break;
+	case CPO_DATE:
+		end = write_date(end, value.integer);
+		break;
+	case CPO_TIME:
+		end = write_time(end, value.integer);
+		break;
+	case CPO_TIMESTAMP:
+		end = write_timestamp(end, value.integer, ' ');
+		break;
+	case CPO_TIMESTAMPTZ:
+		end = write_timestamptz(end, value.integer, static_cast<std::int32_t>(value.len), ' ');
+		break;
+	case CPO_UUID:
+		end = write_uuid(end, value.data);
+		break;
+	default:
+		throw core_error(sqlstate::internal_error, "unexpected raw value of kind %d", rule.kind);
+	}
+	*end++ = '"';
+	out.commit(end);
+}
+
+bool text_is_special(std::string_view number)
+{
+	const std::size_t first = number.substr(0, 1) == "-" ? 1 : 0;
+	return first < number.size() && (number[first] < '0' || number[first] > '9');
+}
+
+void append_number(byte_buffer &out, const wal2json_value_rule &rule, const CpoValue &value)
+{
+	const std::string_view bytes(value.data, value.form == CPO_RAW ? 0 : value.len);
+	if (value.form != CPO_RAW)
+		out.append(text_is_special(bytes) ? "null" : bytes);
+	else if (rule.kind != CPO_NUMERIC)
+		out.commit(write_integer(out.reserve(integer_max), value.integer));
+	else if (numeric_is_special(value.data, value.len))
+		out.append("null");
+	else
+		append_numeric(out, value.data, value.len);
+}
+
+void append_string(byte_buffer &out, const wal2json_value_rule &rule, const CpoValue &value)
+{
+	if (value.form == CPO_RAW)
+		append_raw_string(out, rule, value);
+	else
+		append_json_string(out, {value.data, value.len}, rule.mode);
+}
+
+// Is it one identifier between quotes, those inside doubled?
+bool is_quoted_identifier(std::string_view name)
+{
+	if (name.size() < 3 || name.front() != '"' || name.back() != '"')
+		return false;
+	for (std::size_t i = 1; i + 1 < name.size(); ++i)
+		if (name[i] == '"' && (i + 2 == name.size() || name[++i] != '"'))
+			return false;
+	return true;
+}
+
+} // namespace
+
+wal2json_value_rule wal2json_rule_for(
+	CpoOid declared_type, CpoKind kind, bool numbers_as_string, text_mode mode) noexcept
+{
+	// A "char" may hold half a character.
+	if (kind == CPO_CHAR && mode == text_mode::utf8)
+		mode = text_mode::checked_utf8;
+	wal2json_style style = wal2json_style::string;
+	if (is_number(declared_type))
+		style = numbers_as_string ? wal2json_style::quoted_number : wal2json_style::number;
+	else if (declared_type == bool_oid)
+		style = wal2json_style::boolean;
+	else if (declared_type == bytea_oid)
+		style = wal2json_style::bytea;
+	return {kind, style, mode};
+}
+
+void append_wal2json_value(byte_buffer &out, const wal2json_value_rule &rule, const CpoValue &value)
+{
+	if (value.form == CPO_NULL) {
+		out.append("null");
+		return;
+	}
+	switch (rule.style) {
+	case wal2json_style::number:
+		append_number(out, rule, value);
+		return;
+	case wal2json_style::boolean:
+		out.append(
+			(value.form == CPO_RAW ? value.integer != 0 : value.data[0] == 't') ? "true" : "false");
+		return;
+	case wal2json_style::bytea:
+		out.push_back('"');
+		if (value.form == CPO_RAW)
+			append_hex(out, {value.data, value.len});
+		else
+			append_bytea_text(out, {value.data, value.len});
+		out.push_back('"');
+		return;
+	case wal2json_style::quoted_number:
+	case wal2json_style::string:
+		append_string(out, rule, value);
+		return;
+	}
+}
+
+void append_wal2json_type(byte_buffer &out, std::string_view type_name, text_mode mode)
+{
+	if (!is_quoted_identifier(type_name)) {
+		append_json_string(out, type_name, mode);
+		return;
+	}
+	out.push_back('"');
+	std::string_view rest = type_name.substr(1, type_name.size() - 2);
+	for (std::size_t quote = rest.find('"'); quote != std::string_view::npos;
+		 quote = rest.find('"')) {
+		append_json_escaped(out, rest.substr(0, quote + 1), mode);
+		rest.remove_prefix(quote + 2);
+	}
+	append_json_escaped(out, rest, mode);
+	out.push_back('"');
+}
+
+} // namespace cpp_output
