@@ -67,7 +67,7 @@ char *spill_codec::buffer(std::size_t size)
 	return buffer_->data();
 }
 
-std::span<char> spill_codec::encode(std::span<const char> raw)
+std::span<char> spill_codec::encode([[maybe_unused]] std::span<const char> raw)
 {
 	// A room of one byte less than the input makes the methods refuse what does not shrink.
 	std::size_t stored = 0;
@@ -104,7 +104,7 @@ char *spill_codec::stage(std::size_t stored)
 	return buffer(stored);
 }
 
-void spill_codec::decode(std::size_t stored, std::span<char> raw)
+void spill_codec::decode([[maybe_unused]] std::size_t stored, [[maybe_unused]] std::span<char> raw)
 {
 	bool whole = false;
 	switch (method_) {

@@ -48,8 +48,8 @@ private:
 	compression method_;
 	chunk_pool::handle buffer_;
 	// zstd's own memory comes from malloc: its hook for allocators is not part of its stable ABI
-	ZSTD_CCtx_s *compressor_ = nullptr;
-	ZSTD_DCtx_s *decompressor_ = nullptr;
+	[[maybe_unused]] ZSTD_CCtx_s *compressor_ = nullptr;
+	[[maybe_unused]] ZSTD_DCtx_s *decompressor_ = nullptr;
 };
 
 } // namespace cpp_output
