@@ -85,6 +85,8 @@ FROM base WHERE typtype <> 'd'"""
             return dump(value)
         if element and isinstance(value, list):
             return self.array(element, self.delimiters[oid], value)
+        if oid in (22, 30):     # int2vector and oidvector are written without braces
+            return " ".join(value)
         if kind == "c" and isinstance(value, dict):
             if list(value) != names:
                 raise ValueError(f"fields {list(value)} instead of {names}")
@@ -259,11 +261,12 @@ def make_schema(connection, seed):
     return workload
 
 
-# A row as text; json by its value, as white space is not kept, and arrays
-# without their lower bounds, which JSON has no place for.
+# A row as text; json by its value, as white space is not kept and a null of
+# JSON is not told from one of SQL, and arrays without their lower bounds, which
+# JSON has no place for.
 ROWS = r"""
 SELECT format('%I.%I', nspname, relname), format('SELECT %s FROM %I.%I', (
-	SELECT string_agg(CASE WHEN atttypid = 114 THEN format('%I::jsonb::text', attname)
+	SELECT string_agg(CASE WHEN atttypid IN (114, 3802) THEN format($q$nullif(%I::jsonb::text, 'null')$q$, attname)
 		ELSE format($q$regexp_replace(%I::text, '(\[-?\d+:-?\d+\])+=', '', 'g')$q$, attname) END, ', ' ORDER BY attnum)
 	FROM pg_attribute WHERE attrelid = c.oid AND attnum > 0 AND NOT attisdropped
 		AND NOT EXISTS (SELECT FROM pg_type t WHERE t.oid = atttypid AND typelem IN (114, 3802) AND typcategory = 'A')),
@@ -291,7 +294,7 @@ def differences(source, copy):
 def replay(cluster, name, options, two_phase, seed):
     """Whether a run's stream makes an equal copy."""
     maintenance = cluster.connect()
-    database = "copy_" + re.sub(r"\W+", "_", name)
+    database = "copy_" + re.sub(r"\W+", "_", name.lower())
     with maintenance.cursor() as cursor:
         cursor.execute(f"CREATE DATABASE {database}")
     maintenance.close()

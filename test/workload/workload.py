@@ -43,6 +43,7 @@ class Session:
         self.cursor.execute("SET lock_timeout = '1ms'; SET client_min_messages = error")
         self.open = False
         self.savepoints = []
+        self.catalog = False    # the transaction has changed catalogs
         self.origin = False
 
 
@@ -153,6 +154,7 @@ class Workload:
     def begin(self, session):
         session.open = self.execute(session, "BEGIN", "begin")
         session.savepoints = []
+        session.catalog = False
         if session.origin and self.random.random() < 0.7:
             self.execute(session, f"SELECT pg_replication_origin_xact_setup('0/{self.next():X}', '2026-01-01 12:00+00')", "origin")
 
@@ -166,11 +168,13 @@ class Workload:
         session.savepoints = []
         session.open = False
         if self.execute(session, "PREPARE TRANSACTION " + values.quote(gid), "prepare"):
-            self.prepared.append(gid)
+            self.prepared.append((gid, session.catalog))
 
     def finish_prepared(self, session):
-        gid = self.prepared.pop(self.random.randrange(len(self.prepared)))
-        commit = self.random.random() < 0.7 or "aborts" not in self.features
+        gid, catalog = self.prepared.pop(self.random.randrange(len(self.prepared)))
+        # the server itself fails to decode a prepared transaction with changed
+        # catalogs and subtransactions that was rolled back before
+        commit = catalog or self.random.random() < 0.7 or "aborts" not in self.features
         self.execute(session, ("COMMIT" if commit else "ROLLBACK") + " PREPARED " + values.quote(gid), "finish prepared")
 
     def savepoint(self, session):
@@ -341,6 +345,7 @@ class Workload:
         self.execute(session, f"COPY app.keyless FROM PROGRAM 'seq {low} {low + rows} | sed s/$/,copied/' (FORMAT csv)", "copy")
 
     def truncate(self, session):
+        session.catalog = True
         names = sorted({self.table(session, "r")[1] for _ in range(self.random.randint(1, 3))})
         options = self.random.choice(["", " RESTART IDENTITY", " CASCADE", " RESTART IDENTITY CASCADE"])
         self.execute(session, "TRUNCATE " + ", ".join(names) + options, "truncate")
@@ -355,6 +360,7 @@ class Workload:
     # --- schema changes ---------------------------------------------------
 
     def ddl(self, session):
+        session.catalog = True
         r = self.random
         table = self.table(session)
         name = table[1]

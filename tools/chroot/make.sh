@@ -83,6 +83,8 @@ bootstrap() { # bootstrap VERSION...
 		python3-psycopg2) version suite
 	for version in "$@"; do
 		packages+=("postgresql-$version" "postgresql-server-dev-$version")
+		# a peer; there is none for 19 yet
+		[ "$version" = 19 ] || packages+=("postgresql-$version-wal2json")
 	done
 	local sources=("deb $mirror $name main")
 	if [ "$name" = bookworm ] && [ -n "$security" ]; then
@@ -139,12 +141,8 @@ if [ $made = no ]; then
 	echo "make.sh: $name failed, the whole log is $log" >&2
 	exit 1
 fi
-# where there is one: the peer of the wal2json format
 for version in "${versions[@]}"; do
 	chroot "$new" "/usr/lib/postgresql/$version/bin/postgres" --version
-	chroot "$new" env DEBIAN_FRONTEND=noninteractive apt-get -qq install -y \
-		"postgresql-$version-wal2json" >>"$log" 2>&1 ||
-		echo "make.sh: no wal2json for PostgreSQL $version"
 done
 
 echo "$stamp" >"$new/.made-by"
