@@ -13,6 +13,7 @@ class OptionSet:
     two_phase: bool = False         # on slots with two-phase commit
     streamed: bool = False          # transactions in progress are shown
     binary: bool = False            # read with pg_logical_slot_peek_binary_changes
+    fails: bool = False             # both refuse the options, with the same SQLSTATE and message
     server: int = 0                 # from this server version on
     settings: dict = field(default_factory=dict)  # of the session that reads
 
@@ -57,6 +58,10 @@ def test_decoding():
         yield OptionSet("two-phase slot, " + label(options), "test_decoding", options, two_phase=True)
 
 
+# The peer takes what bytea_output=escape prints for hex, and reads beyond its end.
+WAL2JSON_SETTINGS = {name: value for name, value in ODD_SETTINGS.items() if name != "bytea_output"}
+
+
 def wal2json():
     both = [
         {},
@@ -66,32 +71,65 @@ def wal2json():
         {"include-origin": "1"},
         {"include-schemas": "0"},
         {"include-types": "0"},
+        {"include-types": "0", "include-type-oids": "1", "include-domain-data-type": "1", "include-pk": "1"},
         {"include-type-oids": "1"},
         {"include-typmod": "0"},
+        {"include-typmod": "0", "include-domain-data-type": "1", "include-pk": "1"},
         {"include-domain-data-type": "1"},
+        {"include-domain-data-type": "1", "include-type-oids": "1", "include-pk": "1"},
         {"include-column-positions": "1"},
         {"include-not-null": "1"},
         {"include-default": "1"},
         {"include-pk": "1"},
         {"numeric-data-types-as-string": "1"},
         {"actions": "insert,delete"},
+        {"actions": " update , truncate"},
+        {"actions": ""},
         {"filter-tables": "app.narrow,*.child,app.some_1"},
+        {"filter-tables": 'Odd\\ "Schema".*, app.toast'},
+        {"filter-tables": "*.table\\,\\ with\\ 'quotes'"},
+        {"filter-tables": "app.\\*,\\*.narrow"},
         {"add-tables": "app.*"},
+        {"add-tables": ""},
         {"add-tables": "app.narrow,*.toast"},
+        {"add-tables": "*.*", "filter-tables": "app.*"},
         {"filter-origins": "1"},
+        {"filter-origins": " 2 ,1,x"},
         {"filter-msg-prefixes": "p"},
-        {"add-msg-prefixes": "p,prefix two"},
+        {"add-msg-prefixes": "p, it's"},
+        {"add-msg-prefixes": "p,prefix\\ two", "filter-msg-prefixes": "p"},
     ]
+    everything = {
+        "include-xids": "1", "include-timestamp": "1", "include-lsn": "1", "include-origin": "1", "include-type-oids": "1",
+        "include-column-positions": "1", "include-not-null": "1", "include-pk": "1"}
     for version in ("1", "2"):
         for options in both:
             yield OptionSet(f"v{version} {label(options)}", "wal2json", {"format-version": version, **options})
-        yield OptionSet(f"v{version} everything", "wal2json", {
-            "format-version": version, "include-xids": "1", "include-timestamp": "1", "include-lsn": "1", "include-origin": "1",
-            "include-type-oids": "1", "include-column-positions": "1", "include-not-null": "1", "include-pk": "1"})
-    yield OptionSet("v1 pretty-print", "wal2json", {"format-version": "1", "pretty-print": "1"})
-    yield OptionSet("v1 write-in-chunks", "wal2json", {"format-version": "1", "write-in-chunks": "1"})
-    yield OptionSet("v1 pretty-print, write-in-chunks", "wal2json", {"format-version": "1", "pretty-print": "1", "write-in-chunks": "1"})
-    yield OptionSet("v2 without transactions", "wal2json", {"format-version": "2", "include-transaction": "0"})
+        for name, options in (("everything", everything), ("defaults", {}), ("domains", {"include-domain-data-type": "1"})):
+            yield OptionSet(f"v{version} {name}", "wal2json", {"format-version": version, **options})
+            yield OptionSet(f"v{version} {name}, odd settings", "wal2json", {"format-version": version, **options}, settings=WAL2JSON_SETTINGS)
+    for options in (
+            {"pretty-print": "1"},
+            {"write-in-chunks": "1"},
+            {"pretty-print": "1", "write-in-chunks": "1"},
+            {"pretty-print": "1", "include-pk": "1", "include-type-oids": "1", "include-lsn": "1", "include-xids": "1"},
+            {"write-in-chunks": "1", "include-pk": "1", "include-timestamp": "1", "add-tables": "app.narrow"},
+            {"pretty-print": "1", "include-types": "0", "include-default": "1", "include-origin": "1"},
+            {"include-transaction": "0"}):
+        yield OptionSet("v1 " + label(options), "wal2json", {"format-version": "1", **options})
+    for options in (
+            {"include-transaction": "0"},
+            {"include-transaction": "0", "include-lsn": "1", "actions": "truncate"},
+            {"pretty-print": "1", "write-in-chunks": "1"}):
+        yield OptionSet("v2 " + label(options), "wal2json", {"format-version": "2", **options})
+    for options in (
+            {"include-xids": "maybe"}, {"include-pk": ""}, {"format-version": "3"}, {"format-version": "0"}, {"format-version": "x"},
+            {"filter-tables": "narrow"}, {"filter-tables": "a.b c.d"}, {"add-tables": "a.b,"}, {"actions": "insert,INSERT"},
+            {"actions": "insert update"}, {"filter-origins": "1 2"}, {"add-msg-prefixes": ",p"}, {"include-unchanged-toast": "1"},
+            {"no-such-option": "1"}):
+        yield OptionSet("refused: " + label(options), "wal2json", options, fails=True)
+    for options in ({"format-version": " 2 "}, {"format-version": "0x2"}, {"format-version": "1.8"}):
+        yield OptionSet(label(options), "wal2json", options)
 
 
 def reorder():
@@ -104,7 +142,11 @@ def reorder():
             {"format": "test_decoding", "skip-empty-xacts": "1"},
             {"format": "test_decoding", "include-timestamp": "1"},
             {"format": "wal2json", "format-version": "1"},
-            {"format": "wal2json", "format-version": "2", "include-lsn": "1"}):
+            {"format": "wal2json", "format-version": "1", "write-in-chunks": "1", "include-lsn": "1"},
+            {"format": "wal2json", "format-version": "1", "pretty-print": "1", "include-timestamp": "1", "add-tables": "app.narrow"},
+            {"format": "wal2json", "format-version": "2", "include-lsn": "1"},
+            {"format": "wal2json", "format-version": "2", "include-timestamp": "1", "include-origin": "1", "include-pk": "1"},
+            {"format": "wal2json", "format-version": "2", "include-transaction": "0", "include-empty-transaction": "0"}):
         for two_phase in (False, True):
             for memory in ("64kB", "64MB"):
                 yield OptionSet(

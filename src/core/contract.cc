@@ -97,9 +97,9 @@ const CpoError *cpo_error(const CpoSession *session) noexcept
 	return &session->error;
 }
 
-bool cpo_wants_origin(const CpoSession *session, uint32_t origin_id) noexcept
+bool cpo_wants_origin(const CpoSession *session, uint32_t origin_id, CpoSpan name) noexcept
 {
-	return session->wants_origin(origin_id);
+	return session->wants_origin(origin_id, view(name));
 }
 
 CpoStatus cpo_relation_define(
@@ -169,11 +169,6 @@ CpoStatus cpo_rollback_prepared(
 	CpoSession *s, const CpoPlace *place, const CpoTransaction *txn) noexcept
 {
 	return event(s, [&] { s->rollback_prepared(*place, *txn); });
-}
-
-bool cpo_transaction_excluded(const CpoSession *session) noexcept
-{
-	return session->excluded();
 }
 
 CpoStatus cpo_stream_start(CpoSession *s, const CpoPlace *place, const CpoTransaction *txn) noexcept

@@ -167,6 +167,12 @@ typedef struct CpoConfig
 	bool		skip_nodecode_gids; /* transactions whose gid contains _nodecode
 									 * are not decoded at PREPARE */
 	bool		want_origin_names;	/* CpoTransaction.origin_name is needed */
+	bool		filter_origin_names;	/* cpo_wants_origin() needs the name */
+	/*
+	 * In a streamed block, changes may come without relation and rows: their
+	 * messages show nothing of either.
+	 */
+	bool		opaque_stream;
 	CpoStreaming streaming;
 	CpoTwoPhase two_phase;
 	unsigned	wants;			/* CPO_WANT_... */
@@ -207,10 +213,11 @@ typedef struct CpoOptionInfo
 extern bool cpo_option_info(size_t index, CpoOptionInfo *info) CPO_NOEXCEPT;
 
 /*
- * Whether transactions of this replication origin (0: made here) are wanted,
- * as far as the number alone tells.
+ * Whether changes of this replication origin (0: made here) are wanted.  The
+ * name may be missing unless CpoConfig.filter_origin_names.
  */
-extern bool cpo_wants_origin(const CpoSession *session, uint32_t origin_id) CPO_NOEXCEPT;
+extern bool cpo_wants_origin(const CpoSession *session, uint32_t origin_id,
+							 CpoSpan name) CPO_NOEXCEPT;
 
 /* --- relations ------------------------------------------------------------ */
 
@@ -379,7 +386,7 @@ typedef struct CpoPlace
 typedef struct CpoChange
 {
 	CpoPlace	place;
-	CpoRelation *relation;
+	CpoRelation *relation;		/* NULL only as CpoConfig.opaque_stream says */
 	CpoAct		act;			/* not CPO_TRUNCATE */
 	uint32_t	origin_id;
 	const CpoValue *old_row;	/* one value a column, or NULL */
@@ -420,12 +427,6 @@ extern CpoStatus cpo_begin_prepare(CpoSession *, const CpoPlace *, const CpoTran
 extern CpoStatus cpo_prepare(CpoSession *, const CpoPlace *, const CpoTransaction *) CPO_NOEXCEPT;
 extern CpoStatus cpo_commit_prepared(CpoSession *, const CpoPlace *, const CpoTransaction *) CPO_NOEXCEPT;
 extern CpoStatus cpo_rollback_prepared(CpoSession *, const CpoPlace *, const CpoTransaction *) CPO_NOEXCEPT;
-
-/*
- * Whether the transaction that has begun is filtered out as a whole: none of
- * its changes has to be gathered.
- */
-extern bool cpo_transaction_excluded(const CpoSession *) CPO_NOEXCEPT;
 
 /*
  * A transaction in progress comes in blocks: stream_start, changes, messages

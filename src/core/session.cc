@@ -41,13 +41,18 @@ CpoSession::CpoSession(
 	config_.format = settings_.format->name;
 	config_.streaming = settings_.streaming;
 	config_.two_phase = settings_.two_phase;
-	config_.want_origin_names = !settings_.exclude_origins.empty();
+	config_.filter_origin_names = !settings_.exclude_origins.empty();
 	format_->configure(config_);
+	// Filters have to see the relation.
+	config_.opaque_stream = config_.opaque_stream && settings_.acts == all_acts &&
+							settings_.tables.empty() && settings_.exclude_tables.empty();
 }
 
-bool CpoSession::wants_origin(std::uint32_t origin_id) const noexcept
+bool CpoSession::wants_origin(std::uint32_t origin_id, std::string_view name) const noexcept
 {
-	return (origin_id == 0 || !settings_.skip_origins) && format_->wants_origin(origin_id);
+	if (origin_id != 0 && (settings_.skip_origins || settings_.exclude_origins.match(name)))
+		return false;
+	return format_->wants_origin(origin_id);
 }
 
 CpoRelation &CpoSession::define(const CpoRelationInfo &info)
@@ -82,8 +87,6 @@ void CpoSession::learn(transaction &txn, const CpoTransaction &facts) const
 		txn.gid = view(facts.gid);
 	txn.facts.origin_name = span(txn.origin_name);
 	txn.facts.gid = span(txn.gid);
-	txn.excluded =
-		txn.excluded || (facts.origin_id != 0 && settings_.exclude_origins.match(txn.origin_name));
 }
 
 void CpoSession::write_begin(transaction &txn, CpoLsn lsn, bool prepared, bool last)
@@ -100,14 +103,14 @@ void CpoSession::begin(const CpoPlace &place, const CpoTransaction &facts, bool 
 	txn.origin_name.clear();
 	txn.gid.clear();
 	txn.sent_relations.clear();
-	txn.excluded = txn.begun = txn.late_text_written = false;
+	txn.begun = txn.late_text_written = false;
 	txn.complete = true;
 	learn(txn, facts);
 	current_ = &txn;
 	current_prepared_ = prepared;
 	write_xid_ = place.xid;
 	writer_.belongs_to(*format_, txn);
-	if (!txn.excluded && !lazy(prepared)) {
+	if (!lazy(prepared)) {
 		write_begin(txn, place.lsn, prepared, true);
 		txn.begun = true;
 	}
@@ -134,22 +137,18 @@ void CpoSession::commit(const CpoPlace &place, const CpoTransaction &facts, bool
 
 void CpoSession::commit_prepared(const CpoPlace &place, const CpoTransaction &facts)
 {
-	complete_.excluded = false;
 	learn(complete_, facts);
 	write_xid_ = place.xid;
 	ends_ = true;
-	if (!complete_.excluded)
-		format_->commit_prepared(writer_, place.lsn, complete_);
+	format_->commit_prepared(writer_, place.lsn, complete_);
 }
 
 void CpoSession::rollback_prepared(const CpoPlace &place, const CpoTransaction &facts)
 {
-	complete_.excluded = false;
 	learn(complete_, facts);
 	write_xid_ = place.xid;
 	ends_ = true;
-	if (!complete_.excluded)
-		format_->rollback_prepared(writer_, place.lsn, complete_);
+	format_->rollback_prepared(writer_, place.lsn, complete_);
 }
 
 // --- what transactions consist of ---
@@ -201,10 +200,10 @@ void CpoSession::append_to_log(const CpoPlace &place, bool opens)
 
 void CpoSession::change(const CpoChange &change)
 {
-	if (current_ == nullptr || current_->excluded || !change.relation->wants(change.act))
+	if (current_ == nullptr || (change.relation != nullptr && !change.relation->wants(change.act)))
 		return;
 	writing_ = change.relation;
-	if (change.act != CPO_INSERT && change.old_row == nullptr && !change.relation->has_identity())
+	if (change.relation != nullptr && change.act != CPO_INSERT && change.old_row == nullptr && !change.relation->has_identity())
 		warn_missing_identity(*change.relation);
 	in_transaction(change.place, true,
 		[&](transaction &txn) { format_->change(writer_, change, txn); });
@@ -212,7 +211,7 @@ void CpoSession::change(const CpoChange &change)
 
 void CpoSession::truncate(const CpoTruncation &truncation)
 {
-	if (current_ == nullptr || current_->excluded)
+	if (current_ == nullptr)
 		return;
 	in_transaction(truncation.place, true,
 		[&](transaction &txn) { format_->truncate(writer_, truncation, txn); });
@@ -230,7 +229,7 @@ void CpoSession::message(const CpoMessage &message)
 		format_->message(writer_, message, nullptr);
 		return;
 	}
-	if (current_ == nullptr || current_->excluded)
+	if (current_ == nullptr)
 		return;
 	in_transaction(message.place, traits_.message_opens,
 		[&](transaction &txn) { format_->message(writer_, message, &txn); });
@@ -269,7 +268,7 @@ void CpoSession::stream_start(const CpoPlace &place, const CpoTransaction &facts
 	write_xid_ = place.xid;
 	if (!txn.streamed) {
 		logs_.open(facts.xid, facts.first_lsn);
-	} else if (!txn.excluded && !traits_.lazy_stream_start) {
+	} else if (!traits_.lazy_stream_start) {
 		format_->stream_start(writer_, place.lsn, txn, true);
 		txn.begun = txn.block_begun = true;
 	}
@@ -399,7 +398,7 @@ bool CpoSession::take_replayed(CpoAction &action)
 	if (!replay_.started) {
 		replay_.started = true;
 		logs_.start_replay(replay_.place.xid);
-		if (!txn.excluded && !lazy(replay_.prepared)) {
+		if (!lazy(replay_.prepared)) {
 			writer_.clear();
 			next_message_ = 0;
 			write_begin(txn, txn.facts.first_lsn, replay_.prepared, true);

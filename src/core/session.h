@@ -22,7 +22,7 @@ struct CpoSession {
 	CpoSession(const CpoMemory &hooks, const CpoServer &server, std::span<const CpoOption> options);
 
 	const CpoConfig &config() const noexcept { return config_; }
-	bool wants_origin(std::uint32_t origin_id) const noexcept;
+	bool wants_origin(std::uint32_t origin_id, std::string_view name) const noexcept;
 	const CpoCounters &counters() noexcept { return counters_; }
 
 	CpoRelation &define(const CpoRelationInfo &info);
@@ -39,7 +39,6 @@ struct CpoSession {
 	void change(const CpoChange &change);
 	void truncate(const CpoTruncation &truncation);
 	void message(const CpoMessage &message);
-	bool excluded() const noexcept { return current_ != nullptr && current_->excluded; }
 
 	void stream_start(const CpoPlace &place, const CpoTransaction &facts);
 	void stream_stop(const CpoPlace &place);

@@ -52,23 +52,6 @@ facts_of(const ReorderBufferTXN *txn)
 	};
 }
 
-/* The same with the origin's name; the server is in a transaction. */
-static CpoTransaction
-facts_with_origin(DecodingState *state, const ReorderBufferTXN *txn)
-{
-	CpoTransaction facts = facts_of(txn);
-	char	   *name;
-
-	if (facts.origin_id != InvalidOid && state->config->want_origin_names &&
-		replorigin_by_oid((OriginId) facts.origin_id, true, &name))
-	{
-		facts.origin_name = span_of(name);
-		if (state->config->utf8_text)
-			facts.origin_name = text_to_utf8(facts.origin_name);
-	}
-	return facts;
-}
-
 /*
  * Every callback but the simplest runs between these: memory that it needs is
  * in the change context, which is reset on entry, so that an ERROR leaves
@@ -95,13 +78,16 @@ typedef CpoStatus (*TransactionEvent) (CpoSession *, const CpoPlace *, const Cpo
 
 static void
 transaction_event(LogicalDecodingContext *ctx, const ReorderBufferTXN *txn,
-				  bool with_origin, TransactionEvent event)
+				  OriginId origin_id, TransactionEvent event)
 {
 	MemoryContext old_context;
 	DecodingState *state = enter(ctx, &old_context);
 	CpoPlace	place = place_of(ctx);
-	CpoTransaction facts = with_origin ? facts_with_origin(state, txn) : facts_of(txn);
+	CpoTransaction facts = facts_of(txn);
 
+	facts.origin_id = origin_id;
+	if (origin_id != InvalidOriginId && state->config->want_origin_names)
+		facts.origin_name = origin_name(state, origin_id);
 	check_core(state, event(state->session, &place, &facts));
 	perform_actions(state);
 	leave(old_context);
@@ -127,7 +113,7 @@ decode_filter_by_origin(LogicalDecodingContext *ctx, OriginId origin_id)
 {
 	DecodingState *state = ctx->output_plugin_private;
 
-	return !cpo_wants_origin(state->session, origin_id);
+	return !origin_wanted(state, origin_id);
 }
 
 /* --- complete transactions ------------------------------------------------ */
@@ -135,14 +121,14 @@ decode_filter_by_origin(LogicalDecodingContext *ctx, OriginId origin_id)
 static void
 decode_begin(LogicalDecodingContext *ctx, ReorderBufferTXN *txn)
 {
-	transaction_event(ctx, txn, true, cpo_begin);
+	transaction_event(ctx, txn, txn->origin_id, cpo_begin);
 }
 
 static void
 decode_commit(LogicalDecodingContext *ctx, ReorderBufferTXN *txn, XLogRecPtr commit_lsn)
 {
 	OutputPluginUpdateProgress(ctx, false);
-	transaction_event(ctx, txn, false, cpo_commit);
+	transaction_event(ctx, txn, txn->origin_id, cpo_commit);
 }
 
 /*
@@ -194,17 +180,24 @@ decode_change(LogicalDecodingContext *ctx, ReorderBufferTXN *txn, Relation relat
 		default:
 			return;
 	}
-	if (cpo_transaction_excluded(state->session) || relation_skipped(state, relation))
+	if (relation_skipped(state, relation))
 		return;
 
 	enter(ctx, &old_context);
+	if (decoded->txn != NULL)
+		event.place.subxid = decoded->txn->xid;
+	if (state->config->opaque_stream && rbtxn_is_streamed(txn))
+	{
+		check_core(state, cpo_change(state->session, &event));
+		perform_actions(state);
+		leave(old_context);
+		return;
+	}
 	relation_cache_sweep(state);
 	plan = relation_plan(state, relation);
 	if (cpo_relation_wants(plan->relation, event.act))
 	{
 		event.relation = plan->relation;
-		if (decoded->txn != NULL)
-			event.place.subxid = decoded->txn->xid;
 		old_tuple = CHANGE_TUPLE(decoded->data.tp.oldtuple);
 		new_tuple = CHANGE_TUPLE(decoded->data.tp.newtuple);
 		if (old_tuple != NULL)
@@ -297,21 +290,21 @@ decode_filter_prepare(LogicalDecodingContext *ctx, TransactionId xid, const char
 static void
 decode_begin_prepare(LogicalDecodingContext *ctx, ReorderBufferTXN *txn)
 {
-	transaction_event(ctx, txn, true, cpo_begin_prepare);
+	transaction_event(ctx, txn, txn->origin_id, cpo_begin_prepare);
 }
 
 static void
 decode_prepare(LogicalDecodingContext *ctx, ReorderBufferTXN *txn, XLogRecPtr prepare_lsn)
 {
 	OutputPluginUpdateProgress(ctx, false);
-	transaction_event(ctx, txn, false, cpo_prepare);
+	transaction_event(ctx, txn, txn->origin_id, cpo_prepare);
 }
 
 static void
 decode_commit_prepared(LogicalDecodingContext *ctx, ReorderBufferTXN *txn, XLogRecPtr commit_lsn)
 {
 	OutputPluginUpdateProgress(ctx, false);
-	transaction_event(ctx, txn, false, cpo_commit_prepared);
+	transaction_event(ctx, txn, txn->origin_id, cpo_commit_prepared);
 }
 
 static void
@@ -336,7 +329,7 @@ decode_rollback_prepared(LogicalDecodingContext *ctx, ReorderBufferTXN *txn,
 static void
 decode_stream_start(LogicalDecodingContext *ctx, ReorderBufferTXN *txn)
 {
-	transaction_event(ctx, txn, true, cpo_stream_start);
+	transaction_event(ctx, txn, txn->origin_id, cpo_stream_start);
 }
 
 static void
@@ -368,14 +361,16 @@ static void
 decode_stream_prepare(LogicalDecodingContext *ctx, ReorderBufferTXN *txn, XLogRecPtr prepare_lsn)
 {
 	OutputPluginUpdateProgress(ctx, false);
-	transaction_event(ctx, txn, false, cpo_stream_prepare);
+	transaction_event(ctx, txn, origin_of_record(ctx->output_plugin_private),
+					  cpo_stream_prepare);
 }
 
 static void
 decode_stream_commit(LogicalDecodingContext *ctx, ReorderBufferTXN *txn, XLogRecPtr commit_lsn)
 {
 	OutputPluginUpdateProgress(ctx, false);
-	transaction_event(ctx, txn, false, cpo_stream_commit);
+	transaction_event(ctx, txn, origin_of_record(ctx->output_plugin_private),
+					  cpo_stream_commit);
 }
 
 /* --- entry points --------------------------------------------------------- */

@@ -41,10 +41,12 @@ extern PGDLLEXPORT void _PG_output_plugin_init(OutputPluginCallbacks *cb);
 
 #if PG_VERSION_NUM >= 190000
 typedef ReplOriginId OriginId;
+#define InvalidOriginId InvalidReplOriginId
 #define TXN_COMMIT_TIME(txn) ((txn)->commit_time)
 typedef SysCacheIdentifier SysCacheId;
 #else
 typedef RepOriginId OriginId;
+#define InvalidOriginId InvalidRepOriginId
 #define TXN_COMMIT_TIME(txn) ((txn)->xact_time.commit_time)
 typedef int SysCacheId;
 #endif

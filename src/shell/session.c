@@ -153,6 +153,7 @@ state_open(LogicalDecodingContext *ctx, OutputPluginOptions *options)
 	MemoryContextSwitchTo(old_context);
 	MemoryContextReset(state->change_context);
 
+	state->origins = origin_cache_open(context);
 	state->spill = spill_open(context);
 	state->relations = relation_cache_open(state);
 	native_settings_register();

@@ -13,6 +13,7 @@
 
 #include "core.h"
 
+typedef struct OriginCache OriginCache;
 typedef struct RelationCache RelationCache;
 typedef struct SpillFiles SpillFiles;
 
@@ -41,6 +42,7 @@ typedef struct DecodingState
 	const CpoConfig *config;
 
 	RelationCache *relations;
+	OriginCache *origins;
 	SpillFiles *spill;
 	Wire		wire;
 	int			unreported_changes; /* since the last report of progress */
@@ -58,6 +60,12 @@ check_core(const DecodingState *state, CpoStatus status)
 	if (unlikely(status != CPO_OK))
 		raise_core_error(cpo_error(state->session));
 }
+
+/* origin.c: replication origins */
+extern OriginCache *origin_cache_open(MemoryContext context);
+extern bool origin_wanted(DecodingState *state, OriginId id);
+extern CpoSpan origin_name(DecodingState *state, OriginId id);
+extern OriginId origin_of_record(const DecodingState *state);
 
 /* wire.c: carries out the core's actions for the last event */
 extern void perform_actions(DecodingState *state);

@@ -32,7 +32,6 @@ struct transaction {
 
 	bool complete = false; // COMMIT or PREPARE is known, and so are all facts
 	bool streamed = false; // it goes out in pieces, in the format's stream messages
-	bool excluded = false; // by its origin
 	bool begun = false;	   // the opening message was sent
 	bool block_begun = false; // the same for the current block of a streamed transaction
 	bool first_block = true;

@@ -167,6 +167,7 @@ public:
 		config.binary_output = own_.force_binary;
 		config.receive_rewrites = own_.include_rewrites;
 		config.skip_nodecode_gids = true;
+		config.opaque_stream = true;
 		config.wants = CPO_WANT_QUOTED_NAMES | CPO_WANT_TYPE_NAMES;
 	}
 

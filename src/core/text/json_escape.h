@@ -38,8 +38,9 @@ char *write_json_beyond_ascii(char *out, const char *&at, const char *stop, cons
 				out = write_json_unit(out, 0xdc00 + (upper & 0x3ff));
 			}
 		} else if (length == 0) {
-			std::memcpy(out, "\xef\xbf\xbd", 3);
-			out += 3;
+			constexpr char replacement[] = {'\xef', '\xbf', '\xbd'};
+			std::memcpy(out, replacement, sizeof replacement);
+			out += sizeof replacement;
 		} else {
 			std::memcpy(out, at, length);
 			out += length;
