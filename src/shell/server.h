@@ -13,7 +13,6 @@
 #include "replication/logical.h"
 #include "replication/origin.h"
 #include "replication/output_plugin.h"
-#include "storage/buffile.h"
 #include "utils/rel.h"
 #if PG_VERSION_NUM >= 160000
 #include "varatt.h"
@@ -75,22 +74,5 @@ typedef int SysCacheId;
  * changes are all filtered out.
  */
 #define PLUGIN_REPORTS_PROGRESS (PG_VERSION_NUM < 160000)
-
-/* Reads exactly len bytes or raises an ERROR. */
-static inline void
-read_file_exactly(BufFile *file, void *data, size_t len)
-{
-#if PG_VERSION_NUM >= 160000
-	BufFileReadExact(file, data, len);
-#else
-	size_t		got = BufFileRead(file, data, len);
-
-	if (got != len)
-		ereport(ERROR,
-				(errcode_for_file_access(),
-				 errmsg("could not read from temporary file: read only %zu of %zu bytes",
-						got, len)));
-#endif
-}
 
 #endif							/* CPO_SERVER_H */

@@ -2,21 +2,30 @@
  * spill.c
  *	  Temporary files for the logs of transactions in progress.
  *
- * Each is one BufFile that outlives the server's transactions (decoding uses
- * many), in the temporary tablespaces, under temp_file_limit, removed by the
+ * Each outlives the server's transactions (decoding uses many), lies in the
+ * temporary tablespaces, counts for temp_file_limit, and is removed by the
  * server when the process ends or, after a crash, when it starts.
+ *
+ * They are plain files, not BufFiles: blocks are large, so a buffer would be of
+ * no use, and BufFileClose() would write it out first, which raises an ERROR
+ * where the disk is full, in the middle of cleaning up after the same ERROR.
+ * FileClose() does not raise.
  */
 #include "shell.h"
 
 #include "commands/tablespace.h"
 #include "lib/ilist.h"
-#include "utils/resowner.h"
+#include "storage/fd.h"
+#include "utils/wait_event.h"
+
+/* The server's functions take an int as length. */
+#define MAX_IO_BYTES ((size_t) 1 << 30)
 
 typedef struct SpillFile
 {
 	slist_node	node;
 	uint32		number;
-	BufFile    *file;
+	File		file;
 } SpillFile;
 
 /*
@@ -78,35 +87,6 @@ find_file(SpillFiles *spill, uint32 number)
 	return NULL;
 }
 
-/*
- * Makes a file that belongs to no resource owner: it is kept until it is
- * dropped or the session ends, however many transactions go by.
- */
-static BufFile *
-create_file(MemoryContext context)
-{
-	ResourceOwner saved_owner = CurrentResourceOwner;
-	MemoryContext saved_context = MemoryContextSwitchTo(context);
-	BufFile    *file;
-
-	/* While the server still has an owner: this may read catalogs. */
-	PrepareTempTablespaces();
-	CurrentResourceOwner = NULL;
-	file = BufFileCreateTemp(true);
-	CurrentResourceOwner = saved_owner;
-	MemoryContextSwitchTo(saved_context);
-	return file;
-}
-
-static void
-seek_to(BufFile *file, uint64 offset)
-{
-	if (BufFileSeek(file, 0, (off_t) offset, SEEK_SET) != 0)
-		ereport(ERROR,
-				(errcode_for_file_access(),
-				 errmsg("could not seek in temporary file to offset " UINT64_FORMAT, offset)));
-}
-
 /* The callbacks of one action, with an error context around them. */
 static void
 with_context(DecodingState *state, const CpoAction *action, const char *what,
@@ -134,27 +114,58 @@ write_block(DecodingState *state, const CpoAction *action)
 {
 	SpillFiles *spill = state->spill;
 	SpillFile  *entry = find_file(spill, action->file);
+	size_t		done = 0;
 
 	if (entry == NULL)
 	{
 		entry = MemoryContextAlloc(spill->context, sizeof(SpillFile));
 		entry->number = action->file;
-		entry->file = create_file(spill->context);
+		/* this may read catalogs */
+		PrepareTempTablespaces();
+		/* of no resource owner: it is kept however many transactions go by */
+		entry->file = OpenTemporaryFile(true);
 		slist_push_head(&spill->files, &entry->node);
 	}
-	seek_to(entry->file, action->offset);
-	BufFileWrite(entry->file, action->data, action->len);
+	while (done < action->len)
+	{
+		int			written = FileWrite(entry->file, action->data + done,
+										(int) Min(action->len - done, MAX_IO_BYTES),
+										action->offset + done, WAIT_EVENT_BUFFILE_WRITE);
+
+		if (written <= 0)
+			ereport(ERROR,
+					(errcode_for_file_access(),
+					 errmsg("could not write to temporary file \"%s\": %m",
+							FilePathName(entry->file))));
+		done += written;
+	}
 }
 
 static void
 read_block(DecodingState *state, const CpoAction *action)
 {
 	SpillFile  *entry = find_file(state->spill, action->file);
+	size_t		done = 0;
 
 	if (entry == NULL)
 		elog(ERROR, "temporary file %u does not exist", action->file);
-	seek_to(entry->file, action->offset);
-	read_file_exactly(entry->file, action->data, action->len);
+	while (done < action->len)
+	{
+		int			got = FileRead(entry->file, action->data + done,
+								   (int) Min(action->len - done, MAX_IO_BYTES),
+								   action->offset + done, WAIT_EVENT_BUFFILE_READ);
+
+		if (got < 0)
+			ereport(ERROR,
+					(errcode_for_file_access(),
+					 errmsg("could not read from temporary file \"%s\": %m",
+							FilePathName(entry->file))));
+		if (got == 0)
+			ereport(ERROR,
+					(errcode(ERRCODE_DATA_CORRUPTED),
+					 errmsg("temporary file \"%s\" ends too early", FilePathName(entry->file))));
+		done += got;
+	}
 }
 
 void
@@ -178,7 +189,7 @@ spill_drop(DecodingState *state, const CpoAction *action)
 	if (entry == NULL)
 		return;
 	slist_delete(&state->spill->files, &entry->node);
-	BufFileClose(entry->file);
+	FileClose(entry->file);
 	pfree(entry);
 }
 
@@ -189,6 +200,6 @@ spill_close(SpillFiles *spill)
 	slist_iter	iter;
 
 	slist_foreach(iter, &spill->files)
-		BufFileClose(slist_container(SpillFile, node, iter.cur)->file);
+		FileClose(slist_container(SpillFile, node, iter.cur)->file);
 	slist_init(&spill->files);
 }
