@@ -21,6 +21,7 @@
 #undef ENABLE_SSPI
 #undef USE_OPENSSL
 #include "libpq/libpq.h"
+#include "miscadmin.h"
 #include "port/pg_bswap.h"
 #include "utils/timestamp.h"
 
@@ -41,6 +42,8 @@ perform_actions(DecodingState *state)
 
 	for (;;)
 	{
+		/* the replay of a large transaction is a single event */
+		CHECK_FOR_INTERRUPTS();
 		check_core(state, cpo_next(state->session, &action));
 		switch (action.kind)
 		{
