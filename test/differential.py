@@ -29,6 +29,9 @@ SETTINGS = ["autovacuum = off", "logical_decoding_work_mem = '64kB'", "max_prepa
             "checkpoint_timeout = '1h'", "max_wal_size = '4GB'"]
 
 
+# wal2json up to 2.6 opens every index, and fails for good on one that was made
+# concurrently with what it decodes
+WITHOUT = {"wal2json": {"concurrent_indexes"}}
 # what was put down to the peer, see peer_faults.py
 FAULTS = {}
 
@@ -169,7 +172,7 @@ def run_seed(arguments, seed, sets):
     with Cluster(settings=SETTINGS) as cluster:
         log = []
         plugins = {s.peer for s in sets} | (set() if arguments.drop_in else {"cpp_output"})
-        prepare(cluster, seed, arguments.steps, sorted(plugins), FEATURES, log)
+        prepare(cluster, seed, arguments.steps, sorted(plugins), FEATURES - WITHOUT.get(arguments.peer, set()), log)
         rows = 0
         for option_set in sets:
             equal, count = compare(cluster, option_set, arguments.drop_in)

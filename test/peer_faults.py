@@ -14,7 +14,7 @@ import json
 import re
 
 COMMA = re.compile(r'^(\{\s*"change":\s*\[\s*),')
-KEY = re.compile(r",\s*pk:\s*\{\s*pknames:\s*\[[^]]*\],\s*pktypes:\s*\[[^]]*\]\s*\}")
+KEY = re.compile(r",n?t*pk: ?\{n?t*pknames: ?\[[^]]*\],n?t*pktypes: ?\[[^]]*\]n?t*\}")
 # What escaping adds and changes; what is left is the same, escaped or not.
 ESCAPING = str.maketrans({'"': None, "\\": None, "\n": "n", "\t": "t", "\r": "r"})
 

@@ -20,6 +20,7 @@ FEATURES = frozenset({
     "messages",
     "truncate",
     "odd_types",    # type names and defaults with quotes
+    "concurrent_indexes",   # CREATE INDEX CONCURRENTLY
 })
 
 COLUMNS = """
@@ -413,6 +414,7 @@ class Workload:
     def outside(self, session):
         """Statements that a transaction block does not take."""
         table = self.table(session, "r")
+        concurrently = " CONCURRENTLY" if "concurrent_indexes" in self.features else ""
         self.execute(session, self.random.choice([
             f"VACUUM FULL {table[1]}", f"VACUUM (FREEZE) {table[1]}", "REFRESH MATERIALIZED VIEW CONCURRENTLY app.summary",
-            f"CREATE INDEX CONCURRENTLY IF NOT EXISTS concurrent_{self.next()} ON app.narrow (n)", "CHECKPOINT"]), "outside")
+            f"CREATE INDEX{concurrently} IF NOT EXISTS concurrent_{self.next()} ON app.narrow (n)", "CHECKPOINT"]), "outside")
