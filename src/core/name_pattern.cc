@@ -1,6 +1,7 @@
 #include "name_pattern.h"
 
 #include "error.h"
+#include "options.h"
 
 #include <algorithm>
 #include <array>
@@ -164,14 +165,16 @@ void name_patterns::parse(
 		if (problem == nullptr && parsed.back().size() != parts)
 			problem = parsed.back().size() < parts ? "a name has too few parts"
 												   : "a name has too many parts";
-		if (problem != nullptr)
+		if (problem != nullptr) {
+			const std::string_view start = shown(text);
 			throw core_error(sqlstate::invalid_parameter_value,
 				"invalid value for option \"%s\": \"%.*s\"", option,
-				static_cast<int>(std::min<std::size_t>(text.size(), 200)), text.data())
+				static_cast<int>(start.size()), start.data())
 				.detail("In element %zu of the list %s.", parsed.size(), problem)
 				.hint("Give a comma-separated list of %s; * and ? are wildcards, double quotes "
 					  "keep a name as it is.",
 					forms[parts]);
+		}
 	} while (parser.take_comma());
 	patterns_ = std::move(parsed);
 }

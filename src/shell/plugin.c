@@ -37,8 +37,10 @@ place_of(const LogicalDecodingContext *ctx)
 }
 
 static CpoTransaction
-facts_of(const ReorderBufferTXN *txn)
+facts_of(const DecodingState *state, const ReorderBufferTXN *txn)
 {
+	CpoSpan		gid = span_of(txn->gid);
+
 	return (CpoTransaction) {
 		.xid = txn->xid,
 		.first_lsn = txn->first_lsn,
@@ -48,7 +50,7 @@ facts_of(const ReorderBufferTXN *txn)
 		.commit_offset = session_utc_offset(TXN_COMMIT_TIME(txn)),
 		.origin_id = txn->origin_id,
 		.origin_lsn = txn->origin_lsn,
-		.gid = span_of(txn->gid)
+		.gid = state->config->utf8_text ? text_to_utf8(gid) : gid
 	};
 }
 
@@ -83,7 +85,7 @@ transaction_event(LogicalDecodingContext *ctx, const ReorderBufferTXN *txn,
 	MemoryContext old_context;
 	DecodingState *state = enter(ctx, &old_context);
 	CpoPlace	place = place_of(ctx);
-	CpoTransaction facts = facts_of(txn);
+	CpoTransaction facts = facts_of(state, txn);
 
 	facts.origin_id = origin_id;
 	if (origin_id != InvalidOriginId && state->config->want_origin_names)
@@ -314,7 +316,7 @@ decode_rollback_prepared(LogicalDecodingContext *ctx, ReorderBufferTXN *txn,
 	MemoryContext old_context;
 	DecodingState *state = enter(ctx, &old_context);
 	CpoPlace	place = place_of(ctx);
-	CpoTransaction facts = facts_of(txn);
+	CpoTransaction facts = facts_of(state, txn);
 
 	facts.prepare_end_lsn = prepare_end_lsn;
 	facts.prepare_time = prepare_time;

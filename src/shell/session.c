@@ -31,17 +31,20 @@ release(void *arg, void *chunk, size_t bytes)
 	pfree(chunk);
 }
 
-/* Raises the core's error under its own SQLSTATE. */
+/* Raises the core's error under its own SQLSTATE; its texts may be in UTF-8. */
 void
-raise_core_error(const CpoError *error)
+raise_core_error(const CpoError *error, bool utf8)
 {
 	const char *state = error->sqlstate;
+	const char *message = utf8 ? text_from_utf8(error->message) : error->message;
+	const char *detail = utf8 ? text_from_utf8(error->detail) : error->detail;
+	const char *hint = utf8 ? text_from_utf8(error->hint) : error->hint;
 
 	ereport(ERROR,
 			(errcode(MAKE_SQLSTATE(state[0], state[1], state[2], state[3], state[4])),
-			 errmsg_internal("%s", error->message),
-			 error->detail[0] ? errdetail_internal("%s", error->detail) : 0,
-			 error->hint[0] ? errhint("%s", error->hint) : 0));
+			 errmsg_internal("%s", message),
+			 detail[0] ? errdetail_internal("%s", detail) : 0,
+			 hint[0] ? errhint("%s", hint) : 0));
 }
 
 /* Runs when the context goes away, whatever the reason. */
@@ -120,7 +123,7 @@ open_core(DecodingState *state, List *given)
 									  &state->session, &error);
 
 		if (status != CPO_OK)
-			raise_core_error(&error);
+			raise_core_error(&error, convert);
 		state->config = cpo_config(state->session);
 		/* which encoding the options have to be in is known only now */
 		if (convert || !server.ascii_only || !state->config->utf8_text)

@@ -51,14 +51,14 @@ typedef struct DecodingState
 /* session.c: opening and releasing the state; ERROR on bad options */
 extern DecodingState *state_open(LogicalDecodingContext *ctx, OutputPluginOptions *options);
 extern void state_release(DecodingState *state);
-extern void raise_core_error(const CpoError *error) pg_attribute_noreturn();
+extern void raise_core_error(const CpoError *error, bool utf8) pg_attribute_noreturn();
 
 /* Raises the core's error if there is one. */
 static inline void
 check_core(const DecodingState *state, CpoStatus status)
 {
 	if (unlikely(status != CPO_OK))
-		raise_core_error(cpo_error(state->session));
+		raise_core_error(cpo_error(state->session), state->config->utf8_text);
 }
 
 /* origin.c: replication origins */

@@ -1,6 +1,6 @@
 /*
  * text.c
- *	  Text from the database's encoding to UTF-8.
+ *	  Text from the database's encoding to UTF-8 and back.
  */
 #include "text.h"
 
@@ -9,7 +9,8 @@
 #include "lib/stringinfo.h"
 #include "mb/pg_wchar.h"
 
-static const char replacement[] = "\xEF\xBF\xBD";	/* U+FFFD */
+/* Bytes that are converted in one step. */
+#define PIECE 512
 
 static bool
 is_ascii_text(CpoSpan text)
@@ -24,60 +25,88 @@ is_ascii_text(CpoSpan text)
 	return true;
 }
 
-/*
- * The conversion function, or InvalidOid.  Looked up each time: it is a lookup
- * in the syscache, needed for text that is not ASCII in databases that are not
- * UTF-8.
- */
-static Oid
-conversion_to_utf8(void)
+static bool
+needs_conversion(CpoSpan text)
 {
-	return IsTransactionState() ?
-		FindDefaultConversionProc(GetDatabaseEncoding(), PG_UTF8) : InvalidOid;
+	int			encoding = GetDatabaseEncoding();
+
+	return text.data != NULL && encoding != PG_UTF8 && encoding != PG_SQL_ASCII &&
+		!is_ascii_text(text);
+}
+
+static void
+append_converted(StringInfo out, CpoSpan text, Oid conversion, int from, int to,
+				 const char *replacement)
+{
+	const char *at = text.data;
+	size_t		left = text.len;
+	unsigned char piece[PIECE * MAX_CONVERSION_GROWTH + 1];
+
+	while (left > 0)
+	{
+		int			wanted = (int) Min(left, PIECE);
+		int			done;
+
+		/* don't cut a character */
+		if ((size_t) wanted < left)
+			wanted = pg_encoding_mbcliplen(from, at, (int) Min(left, 2 * PIECE), wanted);
+		done = wanted == 0 ? 0 :
+			pg_do_encoding_conversion_buf(conversion, from, to, (unsigned char *) at, wanted,
+										  piece, sizeof(piece), true);
+		if (done > 0)
+			appendStringInfoString(out, (char *) piece);
+		else
+		{
+			/* the character at hand can't be converted */
+			appendStringInfoString(out, replacement);
+			done = (int) Min((size_t) Max(pg_encoding_mblen(from, at), 1), left);
+		}
+		at += done;
+		left -= done;
+	}
+}
+
+/*
+ * What is not valid or has no counterpart becomes `replacement`.  The
+ * conversion function is looked up each time: that is a lookup in the syscache,
+ * for text that is not ASCII in databases that are not UTF-8.  It needs a
+ * transaction, which a walsender has not while it reads options or sends what
+ * belongs to no transaction.
+ */
+static CpoSpan
+convert(CpoSpan text, int from, int to, const char *replacement)
+{
+	MemoryContext context = CurrentMemoryContext;
+	bool		own_transaction = !IsTransactionState();
+	StringInfoData out;
+	Oid			conversion;
+
+	initStringInfo(&out);
+	if (own_transaction)
+		StartTransactionCommand();
+	conversion = FindDefaultConversionProc(from, to);
+	if (OidIsValid(conversion))
+		append_converted(&out, text, conversion, from, to, replacement);
+	if (own_transaction)
+		CommitTransactionCommand();
+	MemoryContextSwitchTo(context);
+	return OidIsValid(conversion) ? (CpoSpan) {out.data, out.len} : text;
 }
 
 CpoSpan
 text_to_utf8(CpoSpan text)
 {
-	int			encoding = GetDatabaseEncoding();
-	StringInfoData out;
-	const char *at = text.data;
-	size_t		left = text.len;
-	Oid			conversion;
-	unsigned char piece[512 * MAX_CONVERSION_GROWTH + 1];
+	return needs_conversion(text) ?
+		convert(text, GetDatabaseEncoding(), PG_UTF8, "\xEF\xBF\xBD") : text;
+}
 
-	if (text.data == NULL || encoding == PG_UTF8 || encoding == PG_SQL_ASCII ||
-		is_ascii_text(text))
-		return text;
-	conversion = conversion_to_utf8();
-	if (!OidIsValid(conversion))
-		return text;
+const char *
+text_from_utf8(const char *text)
+{
+	CpoSpan		span = {text, strlen(text)};
 
-	initStringInfo(&out);
-	while (left > 0)
-	{
-		int			wanted = (int) Min(left, 512);
-		int			done;
-
-		/* don't cut a character */
-		if ((size_t) wanted < left)
-			wanted = pg_encoding_mbcliplen(encoding, at, (int) Min(left, 1024), wanted);
-		done = wanted == 0 ? 0 :
-			pg_do_encoding_conversion_buf(conversion, encoding, PG_UTF8,
-										  (unsigned char *) at, wanted,
-										  piece, sizeof(piece), true);
-		if (done > 0)
-			appendStringInfoString(&out, (char *) piece);
-		else
-		{
-			/* the character at hand can't be converted */
-			appendStringInfoString(&out, replacement);
-			done = (int) Min((size_t) Max(pg_encoding_mblen(encoding, at), 1), left);
-		}
-		at += done;
-		left -= done;
-	}
-	return (CpoSpan) {out.data, out.len};
+	return needs_conversion(span) ?
+		convert(span, PG_UTF8, GetDatabaseEncoding(), "?").data : text;
 }
 
 bool

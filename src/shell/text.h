@@ -1,6 +1,6 @@
 /*
  * text.h
- *	  Text from the database's encoding to UTF-8.
+ *	  Text from the database's encoding to UTF-8 and back.
  */
 #ifndef CPO_TEXT_H
 #define CPO_TEXT_H
@@ -16,6 +16,9 @@
  * check.
  */
 extern CpoSpan text_to_utf8(CpoSpan text);
+
+/* The other way round, for what the server reports; ? where there is none. */
+extern const char *text_from_utf8(const char *text);
 
 /* Is it text at all, in the database's encoding (UTF-8 for SQL_ASCII)? */
 extern bool text_is_valid(const char *data, size_t len);

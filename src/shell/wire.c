@@ -25,9 +25,12 @@
 #include "port/pg_bswap.h"
 #include "utils/timestamp.h"
 
+#include "text.h"
+
 #define BATCH_BYTES (64 * 1024)
 #define BATCH_MESSAGES 512
 
+static void raise_warning(DecodingState *state, const CpoAction *action);
 static void send_message(DecodingState *state, const CpoAction *action);
 static void queue_message(DecodingState *state, const CpoAction *action);
 static void write_message(DecodingState *state, const CpoAction *action);
@@ -51,11 +54,7 @@ perform_actions(DecodingState *state)
 				send_message(state, &action);
 				break;
 			case CPO_WARN:
-				ereport(WARNING,
-						(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-						 errmsg_internal("%s", action.data),
-						 action.detail[0] ? errdetail_internal("%s", action.detail) : 0,
-						 action.hint[0] ? errhint("%s", action.hint) : 0));
+				raise_warning(state, &action);
 				break;
 			case CPO_SKIPPED:
 				OutputPluginUpdateProgress(ctx, true);
@@ -75,6 +74,20 @@ perform_actions(DecodingState *state)
 				return;
 		}
 	}
+}
+
+static void
+raise_warning(DecodingState *state, const CpoAction *action)
+{
+	bool		utf8 = state->config->utf8_text;
+	const char *message = utf8 ? text_from_utf8(action->data) : action->data;
+	const char *detail = utf8 ? text_from_utf8(action->detail) : action->detail;
+
+	ereport(WARNING,
+			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+			 errmsg_internal("%s", message),
+			 detail[0] ? errdetail_internal("%s", detail) : 0,
+			 action->hint[0] ? errhint("%s", action->hint) : 0));
 }
 
 static void

@@ -3,6 +3,7 @@
 #include "format/json_value.h"
 #include "text/datetime.h"
 #include "text/integer.h"
+#include "text/json_string.h"
 #include "text/utf8.h"
 
 #include <algorithm>
@@ -285,7 +286,9 @@ private:
 		if (txn.facts.origin_id == 0)
 			return;
 		text.append(",\"origin\":");
-		values_.append_string(text, view(txn.facts.origin_name));
+		// All databases share origins: the name may be in the encoding of another one.
+		append_json_string(text, view(txn.facts.origin_name),
+			mode_ == text_mode::utf8 ? text_mode::checked_utf8 : mode_);
 	}
 
 	void opening(
