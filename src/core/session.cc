@@ -44,7 +44,8 @@ CpoSession::CpoSession(
 	config_.filter_origin_names = !settings_.exclude_origins.empty();
 	format_->configure(config_);
 	// Filters have to see the relation.
-	config_.opaque_stream = config_.opaque_stream && settings_.acts == all_acts &&
+	config_.opaque_stream = config_.opaque_stream && settings_.streaming == CPO_STREAMING_ON &&
+							settings_.acts == all_acts &&
 							settings_.tables.empty() && settings_.exclude_tables.empty();
 }
 
@@ -137,6 +138,7 @@ void CpoSession::commit(const CpoPlace &place, const CpoTransaction &facts, bool
 
 void CpoSession::commit_prepared(const CpoPlace &place, const CpoTransaction &facts)
 {
+	streams_.erase(facts.xid);
 	learn(complete_, facts);
 	write_xid_ = place.xid;
 	ends_ = true;
@@ -145,6 +147,7 @@ void CpoSession::commit_prepared(const CpoPlace &place, const CpoTransaction &fa
 
 void CpoSession::rollback_prepared(const CpoPlace &place, const CpoTransaction &facts)
 {
+	streams_.erase(facts.xid);
 	learn(complete_, facts);
 	write_xid_ = place.xid;
 	ends_ = true;
@@ -328,7 +331,9 @@ void CpoSession::stream_commit(const CpoPlace &place, const CpoTransaction &fact
 	else if (!skipped_)
 		format_->stream_commit(writer_, place.lsn, *txn);
 	++(skipped_ ? counters_.skipped_transactions : counters_.transactions);
-	streams_.erase(facts.xid);
+	// A prepared one may still be aborted, namely when its COMMIT PREPARED is filtered out.
+	if (!prepared)
+		streams_.erase(facts.xid);
 }
 
 // --- actions ---

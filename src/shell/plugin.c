@@ -186,20 +186,13 @@ decode_change(LogicalDecodingContext *ctx, ReorderBufferTXN *txn, Relation relat
 		return;
 
 	enter(ctx, &old_context);
-	if (decoded->txn != NULL)
-		event.place.subxid = decoded->txn->xid;
-	if (state->config->opaque_stream && rbtxn_is_streamed(txn))
-	{
-		check_core(state, cpo_change(state->session, &event));
-		perform_actions(state);
-		leave(old_context);
-		return;
-	}
 	relation_cache_sweep(state);
 	plan = relation_plan(state, relation);
 	if (cpo_relation_wants(plan->relation, event.act))
 	{
 		event.relation = plan->relation;
+		if (decoded->txn != NULL)
+			event.place.subxid = decoded->txn->xid;
 		old_tuple = CHANGE_TUPLE(decoded->data.tp.oldtuple);
 		new_tuple = CHANGE_TUPLE(decoded->data.tp.newtuple);
 		if (old_tuple != NULL)
@@ -347,6 +340,31 @@ decode_stream_stop(LogicalDecodingContext *ctx, ReorderBufferTXN *txn)
 }
 
 static void
+decode_stream_change(LogicalDecodingContext *ctx, ReorderBufferTXN *txn, Relation relation,
+					 ReorderBufferChange *decoded)
+{
+	DecodingState *state = ctx->output_plugin_private;
+	MemoryContext old_context;
+	CpoChange	event = {.place = place_of(ctx)};
+
+	if (!state->config->opaque_stream)
+	{
+		decode_change(ctx, txn, relation, decoded);
+		return;
+	}
+
+	/*
+	 * Not a look at any catalog: that is where an abort would be noticed, and
+	 * the peer's stream doesn't end there.
+	 */
+	report_progress(state);
+	enter(ctx, &old_context);
+	check_core(state, cpo_change(state->session, &event));
+	perform_actions(state);
+	leave(old_context);
+}
+
+static void
 decode_stream_abort(LogicalDecodingContext *ctx, ReorderBufferTXN *txn, XLogRecPtr abort_lsn)
 {
 	MemoryContext old_context;
@@ -401,7 +419,7 @@ _PG_output_plugin_init(OutputPluginCallbacks *cb)
 	cb->stream_abort_cb = decode_stream_abort;
 	cb->stream_prepare_cb = decode_stream_prepare;
 	cb->stream_commit_cb = decode_stream_commit;
-	cb->stream_change_cb = decode_change;
+	cb->stream_change_cb = decode_stream_change;
 	cb->stream_message_cb = decode_message;
 	cb->stream_truncate_cb = decode_truncate;
 }

@@ -13,10 +13,15 @@
  */
 #include "shell.h"
 
+#include "access/xact.h"
 #include "commands/tablespace.h"
 #include "lib/ilist.h"
 #include "storage/fd.h"
+#include "utils/memutils.h"
 #include "utils/wait_event.h"
+
+/* More of temp_tablespaces than these are not used. */
+#define MAX_TABLESPACES 64
 
 /* The server's functions take an int as length. */
 #define MAX_IO_BYTES ((size_t) 1 << 30)
@@ -37,6 +42,8 @@ struct SpillFiles
 {
 	MemoryContext context;
 	slist_head	files;
+	int			ntablespaces;
+	Oid			tablespaces[MAX_TABLESPACES];
 };
 
 /* What the error context says. */
@@ -62,6 +69,38 @@ spill_error_context(void *arg)
 			   spill->counters->memory_bytes, spill->counters->file_bytes);
 }
 
+/*
+ * The temporary tablespaces are looked up once, now: while changes are decoded
+ * the catalogs look as they did then, when the tablespaces may not have existed.
+ */
+static void
+find_tablespaces(SpillFiles *spill)
+{
+	MemoryContext context = CurrentMemoryContext;
+	bool		own_transaction = !IsTransactionState();
+
+	if (own_transaction)
+		StartTransactionCommand();
+	PrepareTempTablespaces();
+	spill->ntablespaces = GetTempTablespaces(spill->tablespaces, MAX_TABLESPACES);
+	if (own_transaction)
+		CommitTransactionCommand();
+	MemoryContextSwitchTo(context);
+}
+
+/* The server forgets them at the end of each of its transactions. */
+static void
+set_tablespaces(const SpillFiles *spill)
+{
+	Oid		   *oids;
+
+	if (TempTablespacesAreSet() || !IsTransactionState())
+		return;
+	oids = MemoryContextAlloc(TopTransactionContext, sizeof(spill->tablespaces));
+	memcpy(oids, spill->tablespaces, sizeof(spill->tablespaces));
+	SetTempTablespaces(oids, spill->ntablespaces);
+}
+
 SpillFiles *
 spill_open(MemoryContext context)
 {
@@ -69,6 +108,7 @@ spill_open(MemoryContext context)
 
 	spill->context = context;
 	slist_init(&spill->files);
+	find_tablespaces(spill);
 	return spill;
 }
 
@@ -120,8 +160,7 @@ write_block(DecodingState *state, const CpoAction *action)
 	{
 		entry = MemoryContextAlloc(spill->context, sizeof(SpillFile));
 		entry->number = action->file;
-		/* this may read catalogs */
-		PrepareTempTablespaces();
+		set_tablespaces(spill);
 		/* of no resource owner: it is kept however many transactions go by */
 		entry->file = OpenTemporaryFile(true);
 		slist_push_head(&spill->files, &entry->node);
