@@ -84,6 +84,12 @@ build/checked: $(shlib) $(CHECKS) tools/exports.map
 	tools/check-library.sh $(shlib)
 	@touch $@
 
+# --- a type that misbehaves, for the TAP tests ------------------------------
+
+build/fault_type.so: test/fault_type/fault_type.c
+	@mkdir -p build
+	$(CC) $(CPPFLAGS) $(CFLAGS) -fvisibility=default $(CFLAGS_SL) -shared -o $@ $<
+
 # --- the core's own tests ---------------------------------------------------
 
 ifdef SANITIZE

@@ -2,9 +2,10 @@
  * spill.c
  *	  Temporary files for the logs of transactions in progress.
  *
- * Each outlives the server's transactions (decoding uses many), lies in the
- * temporary tablespaces, counts for temp_file_limit, and is removed by the
- * server when the process ends or, after a crash, when it starts.
+ * Each outlives the server's transactions (decoding uses many), so the server
+ * puts it into the database's own tablespace, whatever temp_tablespaces says.
+ * It counts for temp_file_limit, and is removed by the server when the process
+ * ends or, after a crash, when it starts.
  *
  * They are plain files, not BufFiles: blocks are large, so a buffer would be of
  * no use, and BufFileClose() would write it out first, which raises an ERROR
@@ -13,15 +14,9 @@
  */
 #include "shell.h"
 
-#include "access/xact.h"
-#include "commands/tablespace.h"
 #include "lib/ilist.h"
 #include "storage/fd.h"
-#include "utils/memutils.h"
 #include "utils/wait_event.h"
-
-/* More of temp_tablespaces than these are not used. */
-#define MAX_TABLESPACES 64
 
 /* The server's functions take an int as length. */
 #define MAX_IO_BYTES ((size_t) 1 << 30)
@@ -42,8 +37,6 @@ struct SpillFiles
 {
 	MemoryContext context;
 	slist_head	files;
-	int			ntablespaces;
-	Oid			tablespaces[MAX_TABLESPACES];
 };
 
 /* What the error context says. */
@@ -69,38 +62,6 @@ spill_error_context(void *arg)
 			   spill->counters->memory_bytes, spill->counters->file_bytes);
 }
 
-/*
- * The temporary tablespaces are looked up once, now: while changes are decoded
- * the catalogs look as they did then, when the tablespaces may not have existed.
- */
-static void
-find_tablespaces(SpillFiles *spill)
-{
-	MemoryContext context = CurrentMemoryContext;
-	bool		own_transaction = !IsTransactionState();
-
-	if (own_transaction)
-		StartTransactionCommand();
-	PrepareTempTablespaces();
-	spill->ntablespaces = GetTempTablespaces(spill->tablespaces, MAX_TABLESPACES);
-	if (own_transaction)
-		CommitTransactionCommand();
-	MemoryContextSwitchTo(context);
-}
-
-/* The server forgets them at the end of each of its transactions. */
-static void
-set_tablespaces(const SpillFiles *spill)
-{
-	Oid		   *oids;
-
-	if (TempTablespacesAreSet() || !IsTransactionState())
-		return;
-	oids = MemoryContextAlloc(TopTransactionContext, sizeof(spill->tablespaces));
-	memcpy(oids, spill->tablespaces, sizeof(spill->tablespaces));
-	SetTempTablespaces(oids, spill->ntablespaces);
-}
-
 SpillFiles *
 spill_open(MemoryContext context)
 {
@@ -108,7 +69,6 @@ spill_open(MemoryContext context)
 
 	spill->context = context;
 	slist_init(&spill->files);
-	find_tablespaces(spill);
 	return spill;
 }
 
@@ -160,7 +120,6 @@ write_block(DecodingState *state, const CpoAction *action)
 	{
 		entry = MemoryContextAlloc(spill->context, sizeof(SpillFile));
 		entry->number = action->file;
-		set_tablespaces(spill);
 		/* of no resource owner: it is kept however many transactions go by */
 		entry->file = OpenTemporaryFile(true);
 		slist_push_head(&spill->files, &entry->node);
