@@ -42,7 +42,7 @@ package_group() {
 		echo libgtest-dev libipc-run-perl meson python3 python3-psycopg2 \
 			"postgresql-$PG_MAJOR-wal2json"
 		;;
-	bench) echo libbenchmark-dev "postgresql-$PG_MAJOR-decoderbufs" ;;
+	bench) echo libbenchmark-dev valgrind "postgresql-$PG_MAJOR-decoderbufs" ;;
 	clang) echo clang libclang-rt-dev ;;
 	lint) echo clang-format clang-tidy shellcheck ;;
 	chroot) echo mmdebstrap iproute2 rsync util-linux ;;
@@ -65,4 +65,14 @@ unprivileged() {
 	# what git ignores is neither copied nor deleted there
 	rsync -a --delete --exclude=.git --filter=':- .gitignore' --chown=$user:$user ./ "$copy/"
 	(cd "$copy" && runuser -u $user -- env HOME="$home" USER=$user LOGNAME=$user "$@")
+}
+
+# bring_back PATH...: what a command run by unprivileged wrote in its copy.
+bring_back() {
+	[ "$(id -u)" = 0 ] || return 0
+	local path home
+	home=$(getent passwd cpo_builder | cut -d: -f6)
+	for path in "$@"; do
+		[ ! -e "$home$PWD/$path" ] || rsync -r --times "$home$PWD/$path" "$(dirname "$path")/"
+	done
 }
