@@ -13,9 +13,14 @@ every lsn, xid and byte of data.
 """
 
 import argparse
+import contextlib
+import io
 import os
 import sys
 import time
+import traceback
+from concurrent.futures import ProcessPoolExecutor
+from functools import partial
 
 import psycopg2
 
@@ -166,7 +171,7 @@ def prepare(cluster, seed, steps, plugins, features, log):
     workload.close()
 
 
-def run_seed(arguments, seed, sets):
+def run_seed(arguments, sets, seed):
     failed = 0
     started = time.monotonic()
     with Cluster(settings=SETTINGS) as cluster:
@@ -186,6 +191,9 @@ def run_seed(arguments, seed, sets):
             with open(path, "w", encoding="utf-8") as file:
                 file.writelines(f"/* session {session} */ {sql};\n" for session, sql in log)
             print(f"    its statements are in {path}")
+    if FAULTS:
+        print("    rows that the peer got wrong:", ", ".join(f"{count} {fault}" for fault, count in sorted(FAULTS.items())))
+        FAULTS.clear()
     print(f"{'not ok' if failed else 'ok'} - {arguments.peer}{' as drop-in' if arguments.drop_in else ''}, seed {seed}: {len(sets)} option sets,"
           f" {rows} rows, {time.monotonic() - started:.1f} s", flush=True)
     return failed
@@ -223,6 +231,27 @@ def self_test(seed, steps):
         return failures
 
 
+def captured(run, seed):
+    output = io.StringIO()
+    with contextlib.redirect_stdout(output):
+        try:
+            failed = run(seed)
+        except Exception:  # pylint: disable=broad-except
+            failed = 1
+            print(f"not ok - seed {seed}\n{traceback.format_exc()}")
+    return failed, output.getvalue()
+
+
+def run_seeds(run, numbers):
+    """The sum of run(seed), two at a time: one server and its reader take turns."""
+    total = 0
+    with ProcessPoolExecutor(2) as pool:
+        for failed, output in pool.map(partial(captured, run), numbers):
+            print(output, end="", flush=True)
+            total += failed
+    return total
+
+
 def seeds(text):
     first, _, last = text.partition("-")
     return range(int(first), int(last or first) + 1)
@@ -241,10 +270,8 @@ def main():
     if arguments.self_test:
         return self_test(arguments.seeds[0], arguments.steps)
     sets = [s for s in SETS[arguments.peer]() if arguments.only in s.name]
-    failed = sum(run_seed(arguments, seed, sets) for seed in arguments.seeds)
+    failed = run_seeds(partial(run_seed, arguments, sets), arguments.seeds)
     total = len(sets) * len(arguments.seeds)
-    if FAULTS:
-        print("rows that the peer got wrong:", ", ".join(f"{count} {fault}" for fault, count in sorted(FAULTS.items())))
     print(f"{total - failed} passed, {failed} failed")
     return failed
 

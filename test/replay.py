@@ -12,9 +12,10 @@ import json
 import re
 import sys
 import time
+from functools import partial
 
 from cluster import Cluster
-from differential import SETTINGS, Decoder, seeds
+from differential import SETTINGS, Decoder, run_seeds, seeds
 from workload import Workload
 from workload.workload import FEATURES
 
@@ -322,7 +323,7 @@ def replay(cluster, name, options, two_phase, seed):
     return not found and not applier.prepared and applier.transaction is None and applier.counts.get("insert", 0) > 0
 
 
-def run_seed(arguments, seed, runs):
+def run_seed(arguments, runs, seed):
     started = time.monotonic()
     failed = 0
     with Cluster(settings=SETTINGS) as cluster:
@@ -350,7 +351,7 @@ def main():
     parser.add_argument("--only", default="", help="runs whose name has this text")
     arguments = parser.parse_args()
     runs = {name: run for name, run in RUNS.items() if arguments.only in name}
-    failed = sum(run_seed(arguments, seed, runs) for seed in arguments.seeds)
+    failed = run_seeds(partial(run_seed, arguments, runs), arguments.seeds)
     print(f"{len(runs) * len(arguments.seeds) - failed} passed, {failed} failed")
     return 1 if failed else 0
 
