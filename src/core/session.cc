@@ -14,6 +14,13 @@ constexpr std::uint8_t record_more = 1;	 // message::more
 constexpr std::uint8_t record_last = 2;	 // message::last
 constexpr std::uint8_t record_opens = 4; // makes the transaction worth sending
 
+/*
+ * The server gives a message the end of its record as LSN. That is where the next record starts,
+ * and with it maybe a subtransaction, whose cut must not take away the message before it. In the
+ * log such a message lies one byte further ahead, still behind the start of its record.
+ */
+constexpr std::uint8_t record_at_end = 8;
+
 static_assert(no_late_text == no_gap, "a message goes into the log as it is");
 
 // A warning buffer or a filled message of unusual size is given back after use.
@@ -162,14 +169,15 @@ void CpoSession::rollback_prepared(const CpoPlace &place, const CpoTransaction &
  * `opens` says that the change makes the transaction worth sending.
  */
 template <typename Write>
-void CpoSession::in_transaction(const CpoPlace &place, bool opens, Write write)
+void CpoSession::in_transaction(
+	const CpoPlace &place, bool opens, Write write, bool at_end)
 {
 	transaction &txn = *current_;
 	write_xid_ = place.xid;
 	writer_.belongs_to(*format_, txn);
 	if (!txn.complete && !txn.streamed) {
 		write(txn);
-		append_to_log(place, opens);
+		append_to_log(place, opens, at_end);
 		return;
 	}
 	const bool open = opens && !(txn.streamed ? txn.block_begun : txn.begun);
@@ -188,13 +196,14 @@ void CpoSession::in_transaction(const CpoPlace &place, bool opens, Write write)
 		txn.begun = txn.block_begun = true;
 }
 
-void CpoSession::append_to_log(const CpoPlace &place, bool opens)
+void CpoSession::append_to_log(const CpoPlace &place, bool opens, bool at_end)
 {
 	for (const cpp_output::message &m : writer_.messages()) {
 		std::uint8_t flags = opens ? record_opens : 0;
 		flags |= m.more ? record_more : 0;
 		flags |= m.last ? record_last : 0;
-		logs_.append(place.xid, {m.lsn, m.gap, flags, {writer_.data(m), m.len}});
+		flags |= at_end ? record_at_end : 0;
+		logs_.append(place.xid, {at_end ? m.lsn - 1 : m.lsn, m.gap, flags, {writer_.data(m), m.len}});
 		counters_.streamed_bytes += m.len;
 	}
 	++counters_.changes;
@@ -234,8 +243,9 @@ void CpoSession::message(const CpoMessage &message)
 	}
 	if (current_ == nullptr)
 		return;
-	in_transaction(message.place, traits_.message_opens,
-		[&](transaction &txn) { format_->message(writer_, message, &txn); });
+	in_transaction(
+		message.place, traits_.message_opens,
+		[&](transaction &txn) { format_->message(writer_, message, &txn); }, true);
 }
 
 void CpoSession::warn_missing_identity(CpoRelation &relation)
@@ -427,6 +437,8 @@ bool CpoSession::take_replayed(CpoAction &action)
 			finish_replay();
 			return false;
 		}
+		if ((replay_.record.flags & record_at_end) != 0)
+			++replay_.record.lsn;
 		if (!txn.begun && (replay_.record.flags & record_opens) != 0) {
 			writer_.clear();
 			next_message_ = 0;

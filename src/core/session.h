@@ -69,8 +69,9 @@ private:
 	{
 		return prepared ? traits_.lazy_begin_prepare : traits_.lazy_begin;
 	}
-	template <typename Write> void in_transaction(const CpoPlace &place, bool opens, Write write);
-	void append_to_log(const CpoPlace &place, bool opens);
+	template <typename Write>
+	void in_transaction(const CpoPlace &place, bool opens, Write write, bool at_end = false);
+	void append_to_log(const CpoPlace &place, bool opens, bool at_end);
 	void warn_missing_identity(CpoRelation &relation);
 
 	bool take_message(CpoAction &action) noexcept;
