@@ -76,7 +76,7 @@ TEST(reorder_allocation, nothing_comes_from_global_new)
 		for (CpoXid xid = 2; xid <= 40; ++xid)
 			logs.drop(xid);
 		try {
-			logs.append(1, {1, no_gap, 0, bytes});
+			logs.append(2, {1, no_gap, 0, bytes});
 		} catch (const reorder_misuse &) {
 			++refusals;
 		}

@@ -336,6 +336,32 @@ TEST_F(reorder_logs_test, only_some_standard_chunks_are_kept)
 	EXPECT_LT(memory.in_use, empty + 17 * 4096);
 }
 
+/*
+ * The server sends the row of an INSERT ... ON CONFLICT, with the LSN of its insertion, behind
+ * what functions in index expressions did meanwhile.
+ */
+TEST_F(reorder_logs_test, an_lsn_may_step_back)
+{
+	make(64 * 1024);
+	logs->open(1, 10);
+	append(1, 12, "by an index expression");
+	append(1, 11, "the row");
+	append(1, 20, "in a subtransaction");
+	logs->cut(1, 20);
+	logs->cut(1, 13);
+	std::string replayed_bytes;
+	std::vector<CpoLsn> lsns;
+	replayed message;
+	io_request request;
+	logs->start_replay(1);
+	while (logs->replay_next(message, request) == reorder_logs::step::record) {
+		lsns.push_back(message.lsn);
+		replayed_bytes.append(message.data, message.len).push_back(';');
+	}
+	EXPECT_EQ(replayed_bytes, "by an index expression;the row;");
+	EXPECT_EQ(lsns, (std::vector<CpoLsn>{12, 11}));
+}
+
 TEST_F(reorder_logs_test, a_replay_that_was_left_ends_the_log)
 {
 	make(0);
@@ -488,7 +514,7 @@ TEST_F(reorder_logs_test, files_may_pass_4_gb)
 	replayed message;
 	io_request request;
 	const std::string block = [&] {
-		record_header header{1, static_cast<std::uint32_t>(bytes.size()), no_gap, 0, {}};
+		record_header header{1, 1, static_cast<std::uint32_t>(bytes.size()), no_gap, 0, {}};
 		return std::string(reinterpret_cast<char *>(&header), sizeof header) + bytes;
 	}();
 	std::uint64_t at = 0;

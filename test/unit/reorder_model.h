@@ -193,6 +193,7 @@ private:
 		std::uint32_t gap;
 		std::uint8_t flags;
 		std::string bytes;
+		CpoLsn place = 0; // the greatest LSN up to here
 	};
 	struct log {
 		CpoLsn first_lsn = 0;
@@ -272,7 +273,8 @@ private:
 			return begin();
 		for (std::uint32_t n = 1 + next_.below(12); n > 0; --n) {
 			lsn_ += next_.below(3);
-			message m{lsn_, next_.one_in(4) ? next_.below(1000) : no_gap,
+			const CpoLsn step_back = next_.one_in(8) ? next_.below(4) : 0;
+			message m{lsn_ - step_back, next_.one_in(4) ? next_.below(1000) : no_gap,
 				static_cast<std::uint8_t>(next_.below(256)), some_bytes()};
 			// a write that is outstanding, carried out or not, is void once its log changes
 			if (next_.one_in(16)) {
@@ -284,7 +286,7 @@ private:
 			retried([&] { logs_.append(xid, {m.lsn, m.gap, m.flags, m.bytes}); });
 			if (request_.what == io_request::kind::write && request_.xid == xid)
 				request_ = {};
-			to->newest_lsn = to->last_lsn = m.lsn;
+			to->newest_lsn = to->last_lsn = m.place = std::max(to->newest_lsn, m.lsn);
 			to->messages.push_back(std::move(m));
 			if (next_.one_in(2))
 				drain(true);
@@ -340,7 +342,7 @@ private:
 			++discarded_subtransactions_;
 			at.last_lsn = from - (from != 0);
 		}
-		std::erase_if(at.messages, [from](const message &m) { return m.lsn >= from; });
+		std::erase_if(at.messages, [from](const message &m) { return m.place >= from; });
 	}
 
 	void end_one(bool commit)
@@ -409,11 +411,6 @@ private:
 		require(refused([&] { logs_.start_replay(last_xid_ + 1); }), "no log, but a replay");
 		logs_.cut(last_xid_ + 1, 0);
 		logs_.drop(last_xid_ + 1);
-		CpoXid xid;
-		if (log *at = pick(xid); at && at->newest_lsn > 0) {
-			const record early{at->newest_lsn - 1, no_gap, 0, "x"};
-			require(refused([&] { logs_.append(xid, early); }), "an LSN stepped back");
-		}
 	}
 
 	template <class F> static bool refused(F operation)

@@ -24,8 +24,9 @@ void change_log::put(const record &message) noexcept
 	const std::size_t size = record_size(len);
 	char *out = c.data() + c.used;
 
-	const record_header header{
-		message.lsn, static_cast<std::uint32_t>(len), message.gap, message.flags, {}};
+	newest_lsn = std::max(newest_lsn, message.lsn);
+	const record_header header{message.lsn, newest_lsn, static_cast<std::uint32_t>(len),
+		message.gap, message.flags, {}};
 	std::memcpy(out, &header, sizeof header);
 	if (len != 0) {
 		// what pads the last word is written to the file, so it must not be left undefined
@@ -34,53 +35,53 @@ void change_log::put(const record &message) noexcept
 	}
 
 	if (c.used == 0)
-		c.first_lsn = message.lsn;
-	c.last_lsn = message.lsn;
+		c.first_place = newest_lsn;
+	c.last_place = newest_lsn;
 	c.used += size;
-	newest_lsn = last_lsn_ = message.lsn;
+	last_place_ = newest_lsn;
 }
 
 bool change_log::cut(CpoLsn from, std::uint64_t &looked_at) noexcept
 {
-	if (empty() || from > last_lsn_)
+	if (empty() || from > last_place_)
 		return false;
 
-	while (!chunks_.empty() && chunks_.back().first_lsn >= from)
+	while (!chunks_.empty() && chunks_.back().first_place >= from)
 		release(chunks_.back());
 	if (!chunks_.empty()) {
 		cut_chunk(chunks_.back(), from, looked_at);
 	} else {
-		while (!blocks_.empty() && blocks_.back().first_lsn >= from) {
+		while (!blocks_.empty() && blocks_.back().first_place >= from) {
 			file_end_ -= blocks_.back().stored;
 			blocks_.pop_back();
 		}
 		if (!blocks_.empty())
-			blocks_.back().last_lsn = std::min(blocks_.back().last_lsn, from - 1);
+			blocks_.back().last_place = std::min(blocks_.back().last_place, from - 1);
 		else
 			std::pmr::vector<spilled_block>(blocks_.get_allocator()).swap(blocks_);
 	}
-	last_lsn_ = from - (from != 0);
+	last_place_ = from - (from != 0);
 	return true;
 }
 
 // The chunk's first record stays.
 void change_log::cut_chunk(chunk &c, CpoLsn from, std::uint64_t &looked_at) noexcept
 {
-	if (c.last_lsn < from)
+	if (c.last_place < from)
 		return;
 	std::size_t position = 0;
-	CpoLsn last = c.first_lsn;
+	CpoLsn last = c.first_place;
 	for (;;) {
 		record_header header;
 		std::memcpy(&header, c.data() + position, sizeof header);
 		++looked_at;
-		if (header.lsn >= from)
+		if (header.place >= from)
 			break;
-		last = header.lsn;
+		last = header.place;
 		position += record_size(header.len);
 	}
 	c.used = position;
-	c.last_lsn = last;
+	c.last_place = last;
 }
 
 void change_log::reserve_block()
@@ -92,7 +93,7 @@ void change_log::reserve_block()
 void change_log::chunk_spilled(std::uint32_t stored) noexcept
 {
 	const chunk &c = chunks_.front();
-	blocks_.push_back({c.first_lsn, c.last_lsn, stored, static_cast<std::uint32_t>(c.used)});
+	blocks_.push_back({c.first_place, c.last_place, stored, static_cast<std::uint32_t>(c.used)});
 	file_end_ += stored;
 	drop_oldest_chunk();
 }

@@ -30,10 +30,11 @@ struct record {
  */
 struct record_header {
 	CpoLsn lsn;
+	CpoLsn place; // in the order of the log: the greatest LSN up to here
 	std::uint32_t len;
 	std::uint32_t gap;
 	std::uint8_t flags;
-	std::uint8_t unused[15];
+	std::uint8_t unused[7];
 };
 static_assert(sizeof(record_header) == 32 && sizeof(record_header) >= CPO_HEADROOM);
 
@@ -45,8 +46,8 @@ constexpr std::size_t record_size(std::size_t len) noexcept
 
 // A chunk that went to the file. Blocks lie there end to end, so their offsets are not kept.
 struct spilled_block {
-	CpoLsn first_lsn;
-	CpoLsn last_lsn;	  // records beyond it were cut off
+	CpoLsn first_place;
+	CpoLsn last_place;	  // records beyond it were cut off
 	std::uint32_t stored; // bytes in the file; less than raw: compressed
 	std::uint32_t raw;
 };
@@ -83,7 +84,7 @@ public:
 		return !chunks_.empty() && chunks_.back().room() >= record_size(len);
 	}
 	void add_chunk(chunk_pool::handle fresh) noexcept;
-	// Needs has_room(), and an LSN not below newest_lsn.
+	// Needs has_room().
 	void put(const record &message) noexcept;
 	// Drops all records with lsn >= from. False if from lies beyond the log's end. Adds the number
 	// of records that had to be looked at to `looked_at`.
@@ -114,7 +115,7 @@ public:
 
 	const CpoXid xid;
 	const CpoLsn first_lsn;
-	CpoLsn newest_lsn = 0; // of all records ever appended
+	CpoLsn newest_lsn = 0; // the greatest of all records ever appended
 	spill_file *file = nullptr;
 	bool ever_spilled = false;
 	bool replaying = false;
@@ -128,7 +129,7 @@ private:
 	std::pmr::vector<spilled_block> blocks_;
 	std::size_t chunk_bytes_ = 0;
 	std::uint64_t file_end_ = 0;
-	CpoLsn last_lsn_ = 0; // no record is beyond it
+	CpoLsn last_place_ = 0; // no record is beyond it
 };
 
 } // namespace cpp_output

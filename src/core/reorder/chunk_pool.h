@@ -22,8 +22,8 @@ struct chunk
 
 	std::size_t capacity; // bytes of payload, a multiple of 8
 	std::size_t used = 0; // bytes of it that hold records
-	CpoLsn first_lsn = 0; // of the records in it
-	CpoLsn last_lsn = 0;
+	CpoLsn first_place = 0; // of the records in it
+	CpoLsn last_place = 0;
 };
 
 using chunk_list = boost::intrusive::list<chunk, boost::intrusive::constant_time_size<false>>;

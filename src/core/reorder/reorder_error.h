@@ -17,7 +17,7 @@ private:
 	const char *what_;
 };
 
-// A call that the contract rules out: an unknown transaction, an LSN that steps back.
+// A call that the contract rules out: an unknown transaction, a message that is too long.
 class reorder_misuse final : public reorder_error
 {
 public:

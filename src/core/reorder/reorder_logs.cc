@@ -95,8 +95,6 @@ void reorder_logs::append(CpoXid xid, const record &message)
 	change_log *log = find(xid);
 	if (!log || log->replaying)
 		throw reorder_misuse("a message for a transaction whose log is not open");
-	if (message.lsn < log->newest_lsn)
-		throw reorder_misuse("the LSN of a message is below that of the one before");
 	if (message.bytes.size() > longest_record)
 		throw reorder_misuse("a message is too long");
 

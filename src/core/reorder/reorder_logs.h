@@ -5,8 +5,9 @@
  * that transaction's temporary file. The engine does no I/O itself; next_io() and replay_next()
  * say what is to be done.
  *
- * A cut needs nothing but LSNs. Savepoints nest, and the changes of a log are in LSN order, so
- * whatever is at or after the first LSN of a subtransaction belongs to it or to its descendants.
+ * A cut needs nothing but LSNs. Savepoints nest, and the changes of a log are in LSN order (one
+ * that is not, the row of an INSERT ... ON CONFLICT behind what its index expressions did, takes
+ * the place of the newest before it), so whatever is at or after the first LSN of a subtransaction belongs to it or to its descendants.
  * Whole chunks and blocks beyond the cut fall off the end, which costs as much as appending
  * them did; at most one chunk is searched; and in a block that is in the file already only the
  * LSN is noted up to which it is valid. Thus no memory is spent on subtransactions.
@@ -72,8 +73,7 @@ public:
 	void open(CpoXid xid, CpoLsn first_lsn);
 	bool contains(CpoXid xid) const noexcept;
 
-	// Needs an open log, and an LSN not below that of any record ever appended to it, records that
-	// were cut off included. Throws std::bad_alloc.
+	// Needs an open log. Throws std::bad_alloc.
 	void append(CpoXid xid, const record &message);
 
 	// A subtransaction rolled back: drops all records with lsn >= from. Counts as a discarded
@@ -151,7 +151,7 @@ private:
 		chunk_pool::handle buffer; // holds the block before it
 		chunk *current = nullptr;  // the chunk that is being read, in the buffer or the log
 		std::size_t position = 0;  // in it
-		CpoLsn last_lsn = 0;	   // records beyond it are skipped
+		CpoLsn last_place = 0;	   // records beyond it are skipped
 	};
 
 	change_log *find(CpoXid xid) noexcept;

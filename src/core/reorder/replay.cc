@@ -36,7 +36,7 @@ reorder_logs::step reorder_logs::replay_next(replayed &message, io_request &requ
 		}
 		replay_.buffer.reset();
 		replay_.current = log.oldest_chunk();
-		replay_.last_lsn = log.newest_lsn;
+		replay_.last_place = log.newest_lsn;
 		if (!replay_.current) {
 			remove(log);
 			return step::done;
@@ -65,7 +65,7 @@ void reorder_logs::take_block()
 		codec_.decode(block.stored, {replay_.buffer->data(), block.raw});
 	replay_.buffer->used = block.raw;
 	replay_.current = replay_.buffer.get();
-	replay_.last_lsn = block.last_lsn;
+	replay_.last_place = block.last_place;
 	replay_.reading = false;
 	replay_.offset += block.stored;
 	++replay_.next_block;
@@ -84,7 +84,7 @@ bool reorder_logs::next_record(replayed &message)
 	std::memcpy(&header, at, sizeof header);
 	if (record_size(header.len) > left)
 		throw spill_corrupted("a temporary file's block ends within a record");
-	if (header.lsn > replay_.last_lsn)
+	if (header.place > replay_.last_place)
 		return false;
 
 	message = {header.lsn, header.gap, header.flags, at + sizeof header, header.len};
