@@ -4,6 +4,7 @@
  */
 #include "shell.h"
 
+#include "access/xact.h"
 #include "catalog/pg_class.h"
 #include "fmgr.h"
 #include "funcapi.h"
@@ -261,6 +262,12 @@ decode_message(LogicalDecodingContext *ctx, ReorderBufferTXN *txn, XLogRecPtr me
 		.content = {content, size}
 	};
 
+	/*
+	 * In a transaction in progress this is the subtransaction whose change is
+	 * being decoded, if it may still roll back; a message comes without it.
+	 */
+	if (transactional && TransactionIdIsValid(CheckXidAlive))
+		event.place.subxid = CheckXidAlive;
 	if (state->config->utf8_text)
 	{
 		event.prefix = text_to_utf8(event.prefix);

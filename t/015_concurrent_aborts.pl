@@ -1,0 +1,188 @@
+# Transactions and subtransactions that roll back while they are streamed.
+
+use strict;
+use warnings;
+
+use FindBin;
+use lib "$FindBin::RealBin/lib";
+
+use CppOutput::Faults;
+use CppOutput::Test;
+use JSON::PP ();
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my %small = ('reorder-work-mem' => '64kB');
+my $dir = PostgreSQL::Test::Utils::tempdir;
+my $node = new_node('main', conf => "logical_decoding_work_mem = '64kB'\nautovacuum = off\n");
+create_fault_type($node);
+create_slot($node, 's');
+$node->safe_psql('postgres', q{
+	CREATE TABLE t (id int PRIMARY KEY, v text, f fault);
+	CREATE FUNCTION fill(lo int, hi int) RETURNS void LANGUAGE sql AS
+		$$INSERT INTO t SELECT i, repeat(md5(i::text), 5), 'f' FROM generate_series(lo, hi) i$$;
+	CREATE FUNCTION say(what text) RETURNS pg_lsn LANGUAGE sql AS
+		$$SELECT pg_logical_emit_message(true, 'said', what)$$;
+});
+
+# reorder, with and without files, is what plain decoding of the same says
+sub same_as_plain
+{
+	my ($what, %options) = @_;
+	my @plain = peek($node, 's', streaming => 'off', %options);
+	is_deeply([ peek($node, 's', %options) ], \@plain, "$what: reorder is as off");
+	is_deeply([ peek($node, 's', %options, %small) ], \@plain, "$what: and so is reorder with files");
+	my @streamed = map { decode_json($_) } peek($node, 's', %options, streaming => 'on');
+	is_deeply([ applied(@streamed) ], [ applied(map { decode_json($_) } @plain) ],
+		"$what: and what a consumer of streaming=on keeps");
+	is_deeply([ temp_files($node) ], [], "$what: no file");
+	return @plain;
+}
+
+my $canonical = JSON::PP->new->canonical->allow_bignum;
+
+# What a consumer keeps: changes and messages of committed transactions, in
+# order of COMMIT.
+sub applied
+{
+	my (@kept, %open, $current);
+		for my $event (@_)
+	{
+		my $op = $event->{op};
+		if ($op eq 'stream_start') { $current = $open{ $event->{xid} } ||= [] }
+		elsif ($op eq 'stream_stop') { undef $current }
+		elsif ($op eq 'stream_abort')
+		{
+			if ($event->{subxid} eq $event->{xid}) { delete $open{ $event->{xid} } }
+			else { @{ $open{ $event->{xid} } } = grep { $_->[0] ne $event->{subxid} } @{ $open{ $event->{xid} } } }
+		}
+		elsif ($op eq 'stream_commit') { push @kept, map { $_->[1] } @{ delete $open{ $event->{xid} } } }
+		elsif ($op =~ /^(insert|update|delete|message|truncate)$/)
+		{
+			my $xid = delete $event->{xid} // 0;
+			my $text = $canonical->encode($event);
+			if ($current) { push @$current, [ $xid, $text ] }
+			else { push @kept, $text }
+		}
+	}
+	return @kept;
+}
+
+# --- rolled back in blocks of their own -------------------------------------------
+
+$node->safe_psql('postgres', q{
+	BEGIN;
+	SELECT fill(1, 500), say('kept 1');
+	SAVEPOINT a;
+		SELECT fill(1001, 1500), say('lost 1');
+		SAVEPOINT b;
+			SELECT fill(2001, 2500), say('lost 2');
+		RELEASE b;
+		SELECT say('lost 3');
+	ROLLBACK TO a;
+	SELECT say('kept 2');
+	SAVEPOINT c;
+		SELECT say('lost 4');
+	ROLLBACK TO c;
+		SELECT say('kept 3'), fill(3001, 3500);
+		SAVEPOINT d;
+			SELECT fill(4001, 4500);
+		ROLLBACK TO d;
+		SAVEPOINT e;
+			SELECT say('kept 4'), fill(5001, 5500);
+		RELEASE e;
+	RELEASE c;
+	SAVEPOINT last;
+		SELECT fill(6001, 6500), say('lost 5');
+	ROLLBACK TO last;
+	COMMIT;
+	BEGIN;
+	SELECT say('lost 6'), fill(7001, 7500);
+	ROLLBACK;
+	SELECT say('kept 5');
+});
+my @plain = same_as_plain('savepoints');
+my @said = map { /"content":"(\w+ \d)"/ ? $1 : () } @plain;
+is_deeply(\@said, [ map { "kept $_" } 1 .. 5 ], 'messages of what was rolled back are gone');
+is(scalar(grep { /"op":"insert"/ } @plain), 1500, 'and so are its rows');
+get($node, 's');
+
+# --- rolled back by the time that they are decoded ----------------------------------
+
+# The decoder sees each of these aborted already when it streams its changes,
+# so what it looks up in catalogs may be gone: the server's concurrent abort.
+$node->safe_psql('postgres', q{
+	BEGIN;
+	CREATE TABLE gone (id int, f fault);
+	ALTER TABLE t ADD COLUMN more text DEFAULT 'more';
+	INSERT INTO gone SELECT i, 'f' FROM generate_series(1, 3000) i;
+	SELECT fill(8001, 8500) FROM (SELECT say('lost')) s;
+	ROLLBACK;
+	BEGIN;
+	SELECT fill(9001, 9500);
+	SAVEPOINT a;
+		CREATE TYPE gone_type AS ENUM ('x', 'y');
+		CREATE TABLE gone2 (id int, e gone_type);
+		INSERT INTO gone2 SELECT i, 'x' FROM generate_series(1, 3000) i;
+		SELECT say('lost');
+	ROLLBACK TO a;
+	INSERT INTO t VALUES (9999, 'after', 'f');
+	COMMIT;
+	INSERT INTO t VALUES (10000, 'last', 'f');
+});
+@plain = same_as_plain('catalogs that are gone');
+is(scalar(grep { /"op":"insert"/ } @plain), 502, 'catalogs that are gone: what was committed');
+is(scalar(grep { /gone|lost/ } @plain), 0, 'catalogs that are gone: nothing else');
+get($node, 's');
+
+# --- aborted while the decoder is in the middle of it ---------------------------------
+
+# a walsender that sleeps in an output function, then finds the catalog gone
+for my $streaming ('reorder', 'on')
+{
+	my $session = CppOutput::Faults::Session->new($node);
+	my $client = start_client($node, 's', "$dir/$streaming", { %small, streaming => $streaming },
+		env => { PGOPTIONS => '-c fault.action=sleep -c fault.seconds=2 -c fault.call=200' });
+	my $pid = wait_for_slot_use($node, 's');
+	$session->query('BEGIN; INSERT INTO t VALUES (-1, $$x$$, $$f$$)');
+	$session->query('SAVEPOINT a; CREATE TABLE later (id int, f fault); SELECT fill(20001, 20300); '
+		  . 'INSERT INTO later SELECT i, $$f$$ FROM generate_series(1, 2000) i');
+	$session->query('ROLLBACK TO a; INSERT INTO t VALUES (-2, $$x$$, $$f$$); COMMIT');
+	$node->safe_psql('postgres', q{INSERT INTO t VALUES (-3, 'x', 'f')});
+	my @lines;
+	wait_until(sub { @lines = lines_of("$dir/$streaming"); grep { /"id":-3,/ } @lines }, 'the last row');
+	is(walsender_pid($node, 's'), $pid, "streaming=$streaming: the walsender goes on");
+	is_json("streaming=$streaming: each line is whole", @lines);
+	my @kept = grep { /insert/ } applied(map { decode_json($_) } @lines);
+	is(scalar(@kept), 3, "streaming=$streaming: what was committed is kept");
+	like($kept[ $_ - 1 ], qr/"id":"?-$_\b/, "streaming=$streaming: row $_") for 1 .. 3;
+	$client->{run}->signal('INT');
+	eval { $client->{run}->finish };
+	wait_until_unused($node, 's');
+	is_deeply([ temp_files($node) ], [], "streaming=$streaming: no file");
+	$session->query('DELETE FROM t WHERE id < 0');
+	$session->end;
+	get($node, 's');
+}
+
+# --- transactions without an end ---------------------------------------------------------
+
+# A crash leaves no abort record; the next start of the server tells.
+my $client = start_client($node, 's', "$dir/crash", {%small});
+my $walsender = wait_for_slot_use($node, 's');
+my $session = CppOutput::Faults::Session->new($node);
+$session->query('BEGIN; SELECT fill(30001, 31000)');
+wait_until(sub { temp_files($node) > 0 }, 'a file');
+$node->stop('immediate');
+$_->{run}->kill_kill for $session, $client;
+$node->start;
+$node->safe_psql('postgres', q{INSERT INTO t VALUES (-4, 'x', 'f'); CHECKPOINT; SELECT pg_log_standby_snapshot()})
+  if server_major($node) >= 16;
+$node->safe_psql('postgres', q{INSERT INTO t VALUES (-5, 'x', 'f')});
+same_as_plain('a crash');
+my @lines = recvlogical($node, 's', %small);
+is(scalar(grep { /"id":30\d\d\d,/ } @lines), 0, 'nothing of what a crash ended');
+like("@lines", qr/"id":-5,/, 'but what came later');
+
+$node->stop;
+done_testing();
