@@ -12,7 +12,8 @@
 
 using namespace cpp_output;
 
-namespace {
+namespace
+{
 
 // The error record for the exception that is being handled.
 CpoError describe(const CpoSession *session) noexcept
@@ -181,8 +182,8 @@ CpoStatus cpo_stream_stop(CpoSession *s, const CpoPlace *place) noexcept
 	return event(s, [&] { s->stream_stop(*place); });
 }
 
-CpoStatus cpo_stream_abort(CpoSession *s, const CpoPlace *place, CpoXid top_xid, CpoXid subxid,
-	CpoLsn first_lsn) noexcept
+CpoStatus cpo_stream_abort(
+	CpoSession *s, const CpoPlace *place, CpoXid top_xid, CpoXid subxid, CpoLsn first_lsn) noexcept
 {
 	return event(s, [&] { s->stream_abort(*place, top_xid, subxid, first_lsn); });
 }

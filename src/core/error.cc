@@ -4,7 +4,8 @@
 #include <cstdio>
 #include <cstring>
 
-namespace cpp_output {
+namespace cpp_output
+{
 
 core_error::core_error(const char *sqlstate, const char *format, ...) noexcept : record_{}
 {

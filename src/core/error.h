@@ -3,9 +3,11 @@
 
 #include "core.h"
 
-namespace cpp_output {
+namespace cpp_output
+{
 
-namespace sqlstate {
+namespace sqlstate
+{
 constexpr const char *invalid_parameter_value = "22023";
 constexpr const char *invalid_name = "42602";
 constexpr const char *feature_not_supported = "0A000";
@@ -19,9 +21,11 @@ constexpr const char *data_corrupted = "XX001";
  * Thrown inside the core, turned into CPO_FAILED at its border. Texts follow PostgreSQL's style
  * and are cut at the size of CpoError's arrays; no memory is allocated.
  */
-class core_error {
+class core_error
+{
 public:
-	__attribute__((format(printf, 3, 4))) core_error(const char *sqlstate, const char *format, ...) noexcept;
+	__attribute__((format(printf, 3, 4)))
+	core_error(const char *sqlstate, const char *format, ...) noexcept;
 	__attribute__((format(printf, 2, 3))) core_error &detail(const char *format, ...) noexcept;
 	__attribute__((format(printf, 2, 3))) core_error &hint(const char *format, ...) noexcept;
 

@@ -3,9 +3,11 @@
 #include <cstdint>
 #include <new>
 
-namespace cpp_output {
+namespace cpp_output
+{
 
-namespace {
+namespace
+{
 // What CpoMemory.allocate promises.
 constexpr std::size_t hook_alignment = 8;
 } // namespace

@@ -7,9 +7,11 @@
 #include <memory_resource>
 #include <string_view>
 
-namespace cpp_output {
+namespace cpp_output
+{
 
-class hooked_memory final : public std::pmr::memory_resource {
+class hooked_memory final : public std::pmr::memory_resource
+{
 public:
 	explicit hooked_memory(const CpoMemory &hooks) noexcept : hooks_(hooks) {}
 

@@ -6,9 +6,11 @@
 #include <algorithm>
 #include <array>
 
-namespace cpp_output {
+namespace cpp_output
+{
 
-namespace {
+namespace
+{
 
 constexpr bool is_space(char c)
 {
@@ -58,7 +60,8 @@ bool name_glob::matches(std::string_view name) const noexcept
 	return p == pieces_.size();
 }
 
-class pattern_parser {
+class pattern_parser
+{
 public:
 	pattern_parser(std::string_view text, bool fold, std::pmr::memory_resource *memory)
 		: text_(text), fold_(fold), memory_(memory)
@@ -96,8 +99,8 @@ private:
 	{
 		name_glob glob(memory_);
 		const std::size_t start = at_;
-		while (at_ < text_.size() && text_[at_] != '.' && text_[at_] != ',' &&
-			   !is_space(text_[at_])) {
+		while (
+			at_ < text_.size() && text_[at_] != '.' && text_[at_] != ',' && !is_space(text_[at_])) {
 			if (text_[at_] == '"')
 				quoted(glob);
 			else
@@ -151,8 +154,7 @@ private:
 	const char *problem_ = nullptr;
 };
 
-void name_patterns::parse(
-	std::string_view text, std::size_t parts, bool fold, const char *option)
+void name_patterns::parse(std::string_view text, std::size_t parts, bool fold, const char *option)
 {
 	std::pmr::memory_resource *memory = patterns_.get_allocator().resource();
 	std::pmr::vector<std::pmr::vector<name_glob>> parsed(memory);
@@ -168,8 +170,8 @@ void name_patterns::parse(
 		if (problem != nullptr) {
 			const std::string_view start = shown(text);
 			throw core_error(sqlstate::invalid_parameter_value,
-				"invalid value for option \"%s\": \"%.*s\"", option,
-				static_cast<int>(start.size()), start.data())
+				"invalid value for option \"%s\": \"%.*s\"", option, static_cast<int>(start.size()),
+				start.data())
 				.detail("In element %zu of the list %s.", parsed.size(), problem)
 				.hint("Give a comma-separated list of %s; * and ? are wildcards, double quotes "
 					  "keep a name as it is.",

@@ -8,13 +8,15 @@
 #include <string_view>
 #include <vector>
 
-namespace cpp_output {
+namespace cpp_output
+{
 
 /*
  * One part of a pattern. Outside double quotes `*` stands for any run of characters, `?` for one,
  * and letters are folded to lower case as SQL does; inside quotes everything stands for itself.
  */
-class name_glob {
+class name_glob
+{
 public:
 	explicit name_glob(std::pmr::memory_resource *memory) : pieces_(memory), wild_(memory) {}
 
@@ -29,7 +31,8 @@ private:
 };
 
 // A comma-separated list of dotted patterns, each with the same number of parts.
-class name_patterns {
+class name_patterns
+{
 public:
 	explicit name_patterns(std::pmr::memory_resource *memory) : patterns_(memory) {}
 
@@ -45,8 +48,8 @@ public:
 
 	bool match(std::string_view name) const noexcept;
 	bool match(std::string_view schema, std::string_view table) const noexcept;
-	bool match(std::string_view schema, std::string_view table,
-		std::string_view column) const noexcept;
+	bool match(
+		std::string_view schema, std::string_view table, std::string_view column) const noexcept;
 
 private:
 	std::pmr::vector<std::pmr::vector<name_glob>> patterns_;

@@ -8,9 +8,11 @@
 #include <charconv>
 #include <numeric>
 
-namespace cpp_output {
+namespace cpp_output
+{
 
-namespace {
+namespace
+{
 
 constexpr std::size_t shown_bytes = 200;
 
@@ -19,14 +21,13 @@ constexpr const char *compression_values = "off, lz4, zstd";
 constexpr const char *two_phase_values = "on, off";
 constexpr const char *origin_values = "any, none";
 
-constexpr choice<CpoStreaming> streaming_choices[] = {{"off", CPO_STREAMING_OFF},
-	{"on", CPO_STREAMING_ON}, {"reorder", CPO_STREAMING_REORDER}};
+constexpr choice<CpoStreaming> streaming_choices[] = {
+	{"off", CPO_STREAMING_OFF}, {"on", CPO_STREAMING_ON}, {"reorder", CPO_STREAMING_REORDER}};
 
 bool equal_ignoring_case(std::string_view a, std::string_view b)
 {
-	return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](char x, char y) {
-		return (x >= 'A' && x <= 'Z' ? x - 'A' + 'a' : x) == y;
-	});
+	return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+		[](char x, char y) { return (x >= 'A' && x <= 'Z' ? x - 'A' + 'a' : x) == y; });
 }
 
 // A number with a unit, as the server's settings for memory have it.
@@ -77,8 +78,8 @@ unsigned acts_value(const option_value &value)
 
 compression compression_value(const option_value &value)
 {
-	constexpr choice<compression> choices[] = {{"off", compression::off},
-		{"lz4", compression::lz4}, {"zstd", compression::zstd}};
+	constexpr choice<compression> choices[] = {
+		{"off", compression::off}, {"lz4", compression::lz4}, {"zstd", compression::zstd}};
 	const compression result = choice_value(value, choices, compression_values);
 	if (!compression_available(result))
 		throw core_error(sqlstate::invalid_parameter_value,
@@ -224,8 +225,8 @@ const char *nearest(const format_entry &format, std::string_view name)
 const format_entry *find_format(std::string_view name)
 {
 	const auto all = formats();
-	const auto found = std::find_if(
-		all.begin(), all.end(), [&](const format_entry &f) { return name == f.name; });
+	const auto found =
+		std::find_if(all.begin(), all.end(), [&](const format_entry &f) { return name == f.name; });
 	return found == all.end() ? nullptr : &*found;
 }
 
@@ -297,9 +298,8 @@ void bad_value(const option_value &value, const char *allowed)
 		throw core_error(
 			sqlstate::invalid_parameter_value, "option \"%s\" needs a value", value.name)
 			.hint("Allowed: %s.", allowed);
-	throw core_error(sqlstate::invalid_parameter_value,
-		"invalid value for option \"%s\": \"%.*s\"", value.name, static_cast<int>(text.size()),
-		text.data())
+	throw core_error(sqlstate::invalid_parameter_value, "invalid value for option \"%s\": \"%.*s\"",
+		value.name, static_cast<int>(text.size()), text.data())
 		.hint("Allowed: %s.", allowed);
 }
 
@@ -315,9 +315,9 @@ void read_options(settings &result, const CpoServer &server, std::span<const Cpo
 #endif
 	result.streaming = format.streaming;
 	if (server.streaming_setting.data != nullptr && server.streaming_setting.len != 0)
-		result.streaming = choice_value(
-			{"cpp_output.streaming", view(server.streaming_setting), true}, streaming_choices,
-			streaming_values);
+		result.streaming =
+			choice_value({"cpp_output.streaming", view(server.streaming_setting), true},
+				streaming_choices, streaming_values);
 
 	for (const CpoOption &o : given) {
 		const option *found = find(format.options, view(o.name));
@@ -356,9 +356,8 @@ extern "C" bool cpo_option_info(size_t index, CpoOptionInfo *info) noexcept
 					rank += before(o, other, candidate, owner) ? 1 : 0;
 			if (rank != index)
 				continue;
-			*info = {candidate.name, owner == 0 ? "all" : formats()[owner - 1].name,
-				candidate.type, candidate.default_value, candidate.allowed,
-				candidate.description};
+			*info = {candidate.name, owner == 0 ? "all" : formats()[owner - 1].name, candidate.type,
+				candidate.default_value, candidate.allowed, candidate.description};
 			return true;
 		}
 	return false;

@@ -8,7 +8,8 @@
 #include <span>
 #include <string_view>
 
-namespace cpp_output {
+namespace cpp_output
+{
 
 // An option as it came, for the function that takes it.
 struct option_value {

@@ -7,12 +7,14 @@
 #include <new>
 #include <string_view>
 
-namespace {
+namespace
+{
 
 using namespace cpp_output;
 
 // Copies descriptions into an arena.
-class copier {
+class copier
+{
 public:
 	explicit copier(std::pmr::memory_resource &arena) noexcept : arena_(arena) {}
 
@@ -48,9 +50,9 @@ public:
 		auto *copy = array<CpoColumn>(n);
 		for (std::size_t i = 0; i < n; ++i) {
 			auto *c = new (&copy[i]) CpoColumn(source[i]);
-			for (CpoSpan *text : {&c->name, &c->quoted_name, &c->type_name, &c->typmod_name,
-					 &c->catalog_name, &c->base_typmod_name, &c->base_catalog_name,
-					 &c->default_expr})
+			for (CpoSpan *text :
+				{&c->name, &c->quoted_name, &c->type_name, &c->typmod_name, &c->catalog_name,
+					&c->base_typmod_name, &c->base_catalog_name, &c->default_expr})
 				*text = span(*text);
 			c->type = type(source[i].type);
 		}

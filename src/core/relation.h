@@ -7,14 +7,16 @@
 
 #include <memory_resource>
 
-namespace cpp_output {
+namespace cpp_output
+{
 
 class format;
 struct settings;
 
 // What a format precomputes for a relation. It lives in the relation's arena and is never
 // destroyed: derived types hold only memory from there.
-struct format_plan {};
+struct format_plan {
+};
 
 } // namespace cpp_output
 
@@ -37,7 +39,7 @@ struct CpoRelation {
 	CpoRelationInfo info{};
 	const bool *needed = nullptr; // one a column: not excluded
 	const cpp_output::format_plan *plan = nullptr;
-	unsigned wanted_acts = 0;	   // 1 << CpoAct
+	unsigned wanted_acts = 0; // 1 << CpoAct
 	bool identity = false;
 	bool warned = false; // the missing identity was reported; survives define()
 };

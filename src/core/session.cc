@@ -7,19 +7,13 @@
 
 using namespace cpp_output;
 
-namespace {
+namespace
+{
 
 // Flags of a record in a log.
 constexpr std::uint8_t record_more = 1;	 // message::more
 constexpr std::uint8_t record_last = 2;	 // message::last
 constexpr std::uint8_t record_opens = 4; // makes the transaction worth sending
-
-/*
- * The server gives a message the end of its record as LSN. That is where the next record starts,
- * and with it maybe a subtransaction, whose cut must not take away the message before it. In the
- * log such a message lies one byte further ahead, still behind the start of its record.
- */
-constexpr std::uint8_t record_at_end = 8;
 
 static_assert(no_late_text == no_gap, "a message goes into the log as it is");
 
@@ -35,12 +29,10 @@ CpoSpan span(const std::pmr::string &text)
 
 CpoSession::CpoSession(
 	const CpoMemory &hooks, const CpoServer &server, std::span<const CpoOption> options)
-	: memory_(hooks), settings_(&memory_),
-	  format_((read_options(settings_, server, options),
-		  settings_.format->make(&memory_, settings_))),
+	: memory_(hooks), settings_(&memory_), format_((read_options(settings_, server, options),
+											   settings_.format->make(&memory_, settings_))),
 	  traits_(format_->traits()), relations_(&memory_), streams_(&memory_),
-	  logs_(&memory_,
-		  {settings_.reorder_work_mem, 0, settings_.spill_compression}, counters_),
+	  logs_(&memory_, {settings_.reorder_work_mem, 0, settings_.spill_compression}, counters_),
 	  complete_(&memory_),
 	  writer_(&memory_, server.message_limit != 0 ? server.message_limit : CPO_MESSAGE_LIMIT),
 	  warning_(&memory_), filled_(&memory_)
@@ -52,8 +44,8 @@ CpoSession::CpoSession(
 	format_->configure(config_);
 	// Filters have to see the relation.
 	config_.opaque_stream = config_.opaque_stream && settings_.streaming == CPO_STREAMING_ON &&
-							settings_.acts == all_acts &&
-							settings_.tables.empty() && settings_.exclude_tables.empty();
+							settings_.acts == all_acts && settings_.tables.empty() &&
+							settings_.exclude_tables.empty();
 }
 
 bool CpoSession::wants_origin(std::uint32_t origin_id, std::string_view name) const noexcept
@@ -169,8 +161,7 @@ void CpoSession::rollback_prepared(const CpoPlace &place, const CpoTransaction &
  * `opens` says that the change makes the transaction worth sending.
  */
 template <typename Write>
-void CpoSession::in_transaction(
-	const CpoPlace &place, bool opens, Write write, bool at_end)
+void CpoSession::in_transaction(const CpoPlace &place, bool opens, Write write, bool at_end)
 {
 	transaction &txn = *current_;
 	write_xid_ = place.xid;
@@ -196,14 +187,19 @@ void CpoSession::in_transaction(
 		txn.begun = txn.block_begun = true;
 }
 
+/*
+ * `at_end`: the LSN is the end of the change's record. That is where the next record starts, and
+ * with it maybe a subtransaction, whose cut must not take away what lies before it: a byte less is
+ * still behind the start of the record.
+ */
 void CpoSession::append_to_log(const CpoPlace &place, bool opens, bool at_end)
 {
 	for (const cpp_output::message &m : writer_.messages()) {
 		std::uint8_t flags = opens ? record_opens : 0;
 		flags |= m.more ? record_more : 0;
 		flags |= m.last ? record_last : 0;
-		flags |= at_end ? record_at_end : 0;
-		logs_.append(place.xid, {at_end ? m.lsn - 1 : m.lsn, m.gap, flags, {writer_.data(m), m.len}});
+		logs_.append(
+			place.xid, {m.lsn, m.gap, flags, {writer_.data(m), m.len}, at_end ? m.lsn - 1 : m.lsn});
 		counters_.streamed_bytes += m.len;
 	}
 	++counters_.changes;
@@ -215,10 +211,11 @@ void CpoSession::change(const CpoChange &change)
 	if (current_ == nullptr || (change.relation != nullptr && !change.relation->wants(change.act)))
 		return;
 	writing_ = change.relation;
-	if (change.relation != nullptr && change.act != CPO_INSERT && change.old_row == nullptr && !change.relation->has_identity())
+	if (change.relation != nullptr && change.act != CPO_INSERT && change.old_row == nullptr &&
+		!change.relation->has_identity())
 		warn_missing_identity(*change.relation);
-	in_transaction(change.place, true,
-		[&](transaction &txn) { format_->change(writer_, change, txn); });
+	in_transaction(
+		change.place, true, [&](transaction &txn) { format_->change(writer_, change, txn); });
 }
 
 void CpoSession::truncate(const CpoTruncation &truncation)
@@ -243,9 +240,11 @@ void CpoSession::message(const CpoMessage &message)
 	}
 	if (current_ == nullptr)
 		return;
+	// the server gives a message the end of its record as LSN
+	constexpr bool at_end = true;
 	in_transaction(
 		message.place, traits_.message_opens,
-		[&](transaction &txn) { format_->message(writer_, message, &txn); }, true);
+		[&](transaction &txn) { format_->message(writer_, message, &txn); }, at_end);
 }
 
 void CpoSession::warn_missing_identity(CpoRelation &relation)
@@ -313,8 +312,7 @@ void CpoSession::stream_abort(
 		streams_.erase(top_xid);
 	} else {
 		logs_.cut(top_xid, first_lsn);
-		std::erase_if(
-			txn->sent_relations, [&](const auto &sent) { return sent.lsn >= first_lsn; });
+		std::erase_if(txn->sent_relations, [&](const auto &sent) { return sent.lsn >= first_lsn; });
 	}
 }
 
@@ -437,8 +435,6 @@ bool CpoSession::take_replayed(CpoAction &action)
 			finish_replay();
 			return false;
 		}
-		if ((replay_.record.flags & record_at_end) != 0)
-			++replay_.record.lsn;
 		if (!txn.begun && (replay_.record.flags & record_opens) != 0) {
 			writer_.clear();
 			next_message_ = 0;
@@ -512,11 +508,11 @@ CpoError CpoSession::too_long() const noexcept
 		const CpoSpan column = index < info.ncolumns ? info.columns[index].name : CpoSpan{"", 0};
 		error = core_error(sqlstate::program_limit_exceeded,
 			"a row of table \"%.*s.%.*s\" is too long for a message of logical decoding",
-			static_cast<int>(info.schema.len), info.schema.data,
-			static_cast<int>(info.name.len), info.name.data);
+			static_cast<int>(info.schema.len), info.schema.data, static_cast<int>(info.name.len),
+			info.name.data);
 		error.detail("The message would pass %llu bytes in column \"%.*s\".",
-			static_cast<unsigned long long>(writer_.message_limit()),
-			static_cast<int>(column.len), column.data);
+			static_cast<unsigned long long>(writer_.message_limit()), static_cast<int>(column.len),
+			column.data);
 		error.hint("Leave the column out with the option exclude-columns, or the table with "
 				   "exclude-tables.");
 	}

@@ -79,7 +79,8 @@ private:
 	bool take_io(CpoAction &action);
 	void finish_replay();
 	void fill_gap(cpp_output::transaction &txn);
-	void send(CpoAction &action, CpoLsn lsn, char *data, std::size_t len, bool more, bool last) noexcept;
+	void send(
+		CpoAction &action, CpoLsn lsn, char *data, std::size_t len, bool more, bool last) noexcept;
 
 	cpp_output::hooked_memory memory_;
 	cpp_output::settings settings_;
@@ -91,7 +92,7 @@ private:
 	std::pmr::unordered_map<CpoOid, CpoRelation> relations_;
 	std::pmr::unordered_map<CpoXid, cpp_output::transaction> streams_;
 	cpp_output::reorder_logs logs_;
-	cpp_output::transaction complete_; // the complete transaction at hand
+	cpp_output::transaction complete_;			 // the complete transaction at hand
 	cpp_output::transaction *current_ = nullptr; // what changes belong to
 	bool current_prepared_ = false;
 

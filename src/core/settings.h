@@ -10,7 +10,8 @@
 
 #include <memory_resource>
 
-namespace cpp_output {
+namespace cpp_output
+{
 
 struct format_entry;
 

@@ -10,6 +10,7 @@
 
 #include "access/sysattr.h"
 #include "catalog/partition.h"
+#include "catalog/pg_namespace.h"
 #include "catalog/pg_type.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
@@ -263,6 +264,31 @@ catalog_name_of(const Describer *describer, Oid type)
 	return name;
 }
 
+/*
+ * A type's name with its typmod.  In the native formats it does not depend on
+ * search_path, which a walsender and the SQL functions see differently: all but
+ * the server's own types are qualified.
+ */
+static CpoSpan
+typmod_name_of(const Describer *describer, Oid type, int32 typmod)
+{
+	HeapTuple	tuple;
+	Oid			schema;
+
+	if (!describer->config->native_values)
+		return name_span(describer, format_type_with_typemod(type, typmod));
+	tuple = SearchSysCache1(TYPEOID, ObjectIdGetDatum(type));
+	if (!HeapTupleIsValid(tuple))
+		elog(ERROR, "cache lookup failed for type %u", type);
+	schema = ((Form_pg_type) GETSTRUCT(tuple))->typnamespace;
+	ReleaseSysCache(tuple);
+	describer->depends(describer->arg, NAMESPACEOID,
+					   GetSysCacheHashValue1(NAMESPACEOID, ObjectIdGetDatum(schema)));
+	return name_span(describer,
+					 format_type_extended(type, typmod, FORMAT_TYPE_TYPEMOD_GIVEN |
+										  (schema == PG_CATALOG_NAMESPACE ? 0 : FORMAT_TYPE_FORCE_QUALIFY)));
+}
+
 static void
 describe_type_names(const Describer *describer, CpoColumn *column)
 {
@@ -273,7 +299,7 @@ describe_type_names(const Describer *describer, CpoColumn *column)
 	if (wants & CPO_WANT_TYPE_NAMES)
 	{
 		column->type_name = name_span(describer, format_type_be(base));
-		column->typmod_name = name_span(describer, format_type_with_typemod(base, typmod));
+		column->typmod_name = typmod_name_of(describer, base, typmod);
 	}
 	if (wants & CPO_WANT_CATALOG_NAMES)
 		column->catalog_name = catalog_name_of(describer, base);

@@ -18,6 +18,8 @@
 
 CPO_MODULE_MAGIC;
 
+/* PG_FUNCTION_INFO_V1() exports the function itself since PostgreSQL 16 only */
+extern PGDLLEXPORT Datum cpp_output_options(PG_FUNCTION_ARGS);
 PG_FUNCTION_INFO_V1(cpp_output_options);
 
 /* How many filtered changes may pass before progress is reported. */

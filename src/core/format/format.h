@@ -16,7 +16,8 @@
 #include <span>
 #include <vector>
 
-namespace cpp_output {
+namespace cpp_output
+{
 
 // The transaction that an event belongs to, as the session and the formats know it.
 struct transaction {
@@ -30,9 +31,9 @@ struct transaction {
 	std::pmr::string origin_name;
 	std::pmr::string gid;
 
-	bool complete = false; // COMMIT or PREPARE is known, and so are all facts
-	bool streamed = false; // it goes out in pieces, in the format's stream messages
-	bool begun = false;	   // the opening message was sent
+	bool complete = false;	  // COMMIT or PREPARE is known, and so are all facts
+	bool streamed = false;	  // it goes out in pieces, in the format's stream messages
+	bool begun = false;		  // the opening message was sent
 	bool block_begun = false; // the same for the current block of a streamed transaction
 	bool first_block = true;
 	bool late_text_written = false; // for late_text()
@@ -57,7 +58,8 @@ struct format_traits {
 	bool message_opens = true;
 };
 
-class format {
+class format
+{
 public:
 	format() = default;
 	format(const format &) = delete;
@@ -93,8 +95,7 @@ public:
 
 	virtual void stream_start(message_writer &, CpoLsn lsn, const transaction &, bool last) = 0;
 	virtual void stream_stop(message_writer &, CpoLsn lsn, const transaction &) = 0;
-	virtual void stream_abort(
-		message_writer &, CpoLsn lsn, const transaction &, CpoXid subxid) = 0;
+	virtual void stream_abort(message_writer &, CpoLsn lsn, const transaction &, CpoXid subxid) = 0;
 	virtual void stream_prepare(message_writer &, CpoLsn lsn, const transaction &) = 0;
 	virtual void stream_commit(message_writer &, CpoLsn lsn, const transaction &) = 0;
 

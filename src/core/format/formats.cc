@@ -4,7 +4,8 @@
 #include "format/test_decoding.h"
 #include "format/wal2json.h"
 
-namespace cpp_output {
+namespace cpp_output
+{
 
 std::span<const format_entry> formats() noexcept
 {

@@ -9,9 +9,11 @@
 #include <algorithm>
 #include <functional>
 
-namespace cpp_output {
+namespace cpp_output
+{
 
-namespace {
+namespace
+{
 
 struct column_plan {
 	std::string_view prefix; // `,"name":`
@@ -22,7 +24,7 @@ struct column_plan {
 };
 
 struct json_plan : format_plan {
-	std::string_view head; // `,"schema":"s","table":"t"`
+	std::string_view head;		  // `,"schema":"s","table":"t"`
 	std::string_view description; // the whole `relation` object, where it is asked for
 	std::uint64_t fingerprint;
 	const column_plan *columns;
@@ -45,7 +47,8 @@ const CpoValue &known_value(const CpoChange &change, const json_plan &plan, std:
 	return lacking ? change.old_row[i] : value;
 }
 
-class json_format final : public format {
+class json_format final : public format
+{
 public:
 	json_format(std::pmr::memory_resource *memory, const settings &all)
 		: own_(all.json), mode_(mode(all)), values_(memory, all.json, mode_), memory_(memory)
@@ -64,8 +67,7 @@ public:
 
 	format_traits traits() const override { return {}; }
 
-	const format_plan *plan(
-		const CpoRelation &relation, std::pmr::memory_resource &arena) override
+	const format_plan *plan(const CpoRelation &relation, std::pmr::memory_resource &arena) override
 	{
 		const CpoRelationInfo &info = relation.info;
 		byte_buffer text(memory_);
@@ -319,8 +321,8 @@ private:
 	}
 
 	// What the include- options put into every message of a transaction.
-	void append_facts(message_writer &out, byte_buffer &text, const CpoPlace &place,
-		const transaction &txn) const
+	void append_facts(
+		message_writer &out, byte_buffer &text, const CpoPlace &place, const transaction &txn) const
 	{
 		// The consumer of a stream needs to know what a stream_abort takes back.
 		if (txn.streamed)
@@ -344,9 +346,8 @@ private:
 		} else if (change.old_row != nullptr || change.new_row != nullptr) {
 			const CpoValue *row = change.old_row != nullptr ? change.old_row : change.new_row;
 			text.append(",\"key\":");
-			append_columns(out, text, plan, [&](std::size_t i) {
-				return plan.columns[i].key ? &row[i] : nullptr;
-			});
+			append_columns(out, text, plan,
+				[&](std::size_t i) { return plan.columns[i].key ? &row[i] : nullptr; });
 		}
 	}
 
@@ -377,8 +378,7 @@ private:
 		text.push_back('}');
 	}
 
-	static void append_unchanged(
-		byte_buffer &text, const CpoChange &change, const json_plan &plan)
+	static void append_unchanged(byte_buffer &text, const CpoChange &change, const json_plan &plan)
 	{
 		bool first = true;
 		for (std::size_t i = 0; i < plan.ncolumns; ++i) {

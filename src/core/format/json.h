@@ -3,7 +3,8 @@
 
 #include "format/format.h"
 
-namespace cpp_output {
+namespace cpp_output
+{
 
 pmr_ptr<format> make_json_format(std::pmr::memory_resource *, const settings &);
 std::span<const option> json_options() noexcept;

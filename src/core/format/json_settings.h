@@ -1,7 +1,8 @@
 // Options of format json.
 #pragma once
 
-namespace cpp_output {
+namespace cpp_output
+{
 
 enum class numbers_as_string { off, wide, all };
 enum class bytea_style { base64, hex };

@@ -13,9 +13,11 @@
 
 #include <cstring>
 
-namespace cpp_output {
+namespace cpp_output
+{
 
-namespace {
+namespace
+{
 
 constexpr std::string_view hex_prefix = "\\x";
 
@@ -67,7 +69,8 @@ std::int64_t load_integer(const CpoType &type, const char *data)
 }
 
 // Opens, closes and separates the parts of nested arrays.
-class array_frame {
+class array_frame
+{
 public:
 	explicit array_frame(byte_buffer &out) noexcept : out_(out) {}
 
@@ -93,7 +96,6 @@ private:
 	byte_buffer &out_;
 	bool first_ = true;
 };
-
 
 } // namespace
 
@@ -235,8 +237,7 @@ void json_value_writer::append_text(
 }
 
 // Numbers of the server are numbers of JSON, but for NaN and the infinities.
-void json_value_writer::append_number(
-	byte_buffer &out, CpoKind kind, std::string_view text) const
+void json_value_writer::append_number(byte_buffer &out, CpoKind kind, std::string_view text) const
 {
 	const char last = text.empty() ? 'N' : text.back();
 	const bool quoted = as_string(kind) || last < '0' || last > '9';
@@ -250,8 +251,7 @@ void json_value_writer::append_number(
 void json_value_writer::append_base64(byte_buffer &out, std::string_view bytes) const
 {
 	out.push_back('"');
-	out.commit(
-		write_base64(out.reserve(base64_size(bytes.size())), bytes.data(), bytes.size()));
+	out.commit(write_base64(out.reserve(base64_size(bytes.size())), bytes.data(), bytes.size()));
 	out.push_back('"');
 }
 

@@ -8,11 +8,14 @@
 
 #include <memory_resource>
 
-namespace cpp_output {
+namespace cpp_output
+{
 
-class json_value_writer {
+class json_value_writer
+{
 public:
-	json_value_writer(std::pmr::memory_resource *memory, const json_settings &settings, text_mode mode)
+	json_value_writer(
+		std::pmr::memory_resource *memory, const json_settings &settings, text_mode mode)
 		: memory_(memory), settings_(settings), mode_(mode)
 	{
 	}

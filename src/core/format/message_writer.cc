@@ -4,9 +4,11 @@
 
 #include <stdexcept>
 
-namespace cpp_output {
+namespace cpp_output
+{
 
-namespace {
+namespace
+{
 // A buffer that grew beyond this for one event is given back after it.
 constexpr std::size_t kept_capacity = std::size_t{1} << 20;
 } // namespace

@@ -8,7 +8,8 @@
 #include <memory_resource>
 #include <vector>
 
-namespace cpp_output {
+namespace cpp_output
+{
 
 class format;
 struct transaction;
@@ -31,7 +32,8 @@ struct message {
  * calls late(), once in a message: format::late_text() writes them, at once where the
  * transaction is complete, else when it is.
  */
-class message_writer {
+class message_writer
+{
 public:
 	message_writer(std::pmr::memory_resource *memory, std::size_t message_limit)
 		: buffer_(memory), messages_(memory), message_limit_(message_limit)

@@ -8,9 +8,11 @@
 #include "text/sql_literal.h"
 #include "text/uuid.h"
 
-namespace cpp_output {
+namespace cpp_output
+{
 
-namespace {
+namespace
+{
 
 // The types that the peer prints without quotes, by their fixed oids in pg_type.
 enum class literal { quoted, bare, bits, boolean };
@@ -18,12 +20,12 @@ enum class literal { quoted, bare, bits, boolean };
 literal literal_of(CpoOid type)
 {
 	switch (type) {
-	case 20: // int8
-	case 21: // int2
-	case 23: // int4
-	case 26: // oid
-	case 700: // float4
-	case 701: // float8
+	case 20:   // int8
+	case 21:   // int2
+	case 23:   // int4
+	case 26:   // oid
+	case 700:  // float4
+	case 701:  // float8
 	case 1700: // numeric
 		return literal::bare;
 	case 1560: // bit
@@ -155,7 +157,8 @@ void append_value(byte_buffer &out, const column_plan &column, const CpoValue &v
 	}
 }
 
-class test_decoding_format final : public format {
+class test_decoding_format final : public format
+{
 public:
 	explicit test_decoding_format(const settings &all)
 		: own_(all.test_decoding), message_opens_(all.server_version >= 170000)
@@ -186,8 +189,7 @@ public:
 		return traits;
 	}
 
-	const format_plan *plan(
-		const CpoRelation &relation, std::pmr::memory_resource &arena) override
+	const format_plan *plan(const CpoRelation &relation, std::pmr::memory_resource &arena) override
 	{
 		byte_buffer text(&arena);
 		text.append("table ");
@@ -284,8 +286,7 @@ public:
 	{
 		const bool in_stream = txn != nullptr && txn->streamed;
 		byte_buffer &text = out.open(message.place.lsn);
-		text.append(in_stream ? "streaming message: transactional: "
-							  : "message: transactional: ");
+		text.append(in_stream ? "streaming message: transactional: " : "message: transactional: ");
 		text.push_back(message.transactional ? '1' : '0');
 		text.append(" prefix: ");
 		text.append(view(message.prefix));
@@ -317,11 +318,13 @@ public:
 
 	void stream_start(message_writer &out, CpoLsn lsn, const transaction &txn, bool last) override
 	{
-		with_xid(out, lsn, "opening a streamed block for transaction", " TXN ", txn.facts.xid, last);
+		with_xid(
+			out, lsn, "opening a streamed block for transaction", " TXN ", txn.facts.xid, last);
 	}
 	void stream_stop(message_writer &out, CpoLsn lsn, const transaction &txn) override
 	{
-		with_xid(out, lsn, "closing a streamed block for transaction", " TXN ", txn.facts.xid, true);
+		with_xid(
+			out, lsn, "closing a streamed block for transaction", " TXN ", txn.facts.xid, true);
 	}
 	void stream_abort(
 		message_writer &out, CpoLsn lsn, const transaction & /* txn */, CpoXid subxid) override
@@ -408,8 +411,8 @@ private:
 		if (!own_.include_timestamp)
 			return;
 		text.append(" (at ");
-		text.commit(write_timestamptz(text.reserve(datetime_max), txn.facts.commit_time,
-			txn.facts.commit_offset, ' '));
+		text.commit(write_timestamptz(
+			text.reserve(datetime_max), txn.facts.commit_time, txn.facts.commit_offset, ' '));
 		text.push_back(')');
 	}
 

@@ -1,7 +1,8 @@
 // Options of format test_decoding.
 #pragma once
 
-namespace cpp_output {
+namespace cpp_output
+{
 
 struct test_decoding_settings {
 	bool include_xids = true;

@@ -24,7 +24,7 @@ void change_log::put(const record &message) noexcept
 	const std::size_t size = record_size(len);
 	char *out = c.data() + c.used;
 
-	newest_lsn = std::max(newest_lsn, message.lsn);
+	newest_lsn = std::max(newest_lsn, message.place != 0 ? message.place : message.lsn);
 	const record_header header{message.lsn, newest_lsn, static_cast<std::uint32_t>(len),
 		message.gap, message.flags, {}};
 	std::memcpy(out, &header, sizeof header);

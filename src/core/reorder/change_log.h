@@ -22,6 +22,7 @@ struct record {
 	std::uint32_t gap; // offset in bytes at which text is inserted at replay, or no_gap
 	std::uint8_t flags;
 	std::string_view bytes;
+	CpoLsn place = 0; // what counts for cuts in place of lsn, if not 0
 };
 
 /*

@@ -3,7 +3,8 @@
 #include <algorithm>
 #include <stdexcept>
 
-namespace cpp_output {
+namespace cpp_output
+{
 
 void byte_buffer::grow(std::size_t n)
 {
