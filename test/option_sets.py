@@ -98,6 +98,11 @@ def wal2json():
         {"filter-msg-prefixes": "p"},
         {"add-msg-prefixes": "p, it's"},
         {"add-msg-prefixes": "p,prefix\\ two", "filter-msg-prefixes": "p"},
+        {"include-empty-transaction": "0"},
+        {"include-empty-transaction": "0", "add-tables": "app.narrow", "filter-msg-prefixes": "p", "include-xids": "1"},
+        {"include-empty-transaction": "0", "include-transaction": "0", "actions": "insert"},
+        {"partition-root": "1", "actions": "insert,update,delete"},
+        {"partition-root": "1", "actions": "insert,update,delete", "add-tables": "app.parts"},
     ]
     everything = {
         "include-xids": "1", "include-timestamp": "1", "include-lsn": "1", "include-origin": "1", "include-type-oids": "1",
@@ -111,6 +116,7 @@ def wal2json():
     for options in (
             {"pretty-print": "1"},
             {"write-in-chunks": "1"},
+            {"write-in-chunks": "1", "include-empty-transaction": "0", "actions": "update"},
             {"pretty-print": "1", "write-in-chunks": "1"},
             {"pretty-print": "1", "include-pk": "1", "include-type-oids": "1", "include-lsn": "1", "include-xids": "1"},
             {"write-in-chunks": "1", "include-pk": "1", "include-timestamp": "1", "add-tables": "app.narrow"},

@@ -117,7 +117,7 @@ def create(cursor, features):
         cursor.execute(f"CREATE TABLE {name} (id bigint PRIMARY KEY{''.join(columns)});"
                        f"ALTER TABLE {name} REPLICA IDENTITY {IDENTITIES[start // 10 % 4]}")
     cursor.execute(TABLES)
-    if cursor.connection.server_version >= 180000:
+    if cursor.connection.server_version >= 180000 and "virtual_columns" in features:
         cursor.execute(VIRTUAL)
     if "odd_types" not in features:
         cursor.execute(f'ALTER TABLE {ODD_TABLE} ALTER "back\\slash" DROP DEFAULT')

@@ -21,6 +21,7 @@ FEATURES = frozenset({
     "truncate",
     "odd_types",    # type names and defaults with quotes
     "concurrent_indexes",   # CREATE INDEX CONCURRENTLY
+    "virtual_columns",      # GENERATED ... VIRTUAL, from PostgreSQL 18 on
 })
 
 COLUMNS = """
