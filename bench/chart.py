@@ -23,7 +23,7 @@ def bars(title, subtitle, rows):
             f'<rect x="{LABEL}" y="{y}" width="{length}" height="{BAR}" rx="2" fill="{COLOURS[kind]}"/>',
             f'<text x="{LABEL + length + 6}" y="{y + 15}" fill="#111827">{value:.2f}</text>']
     x = LABEL
-    for kind, name in (('ours', 'cpp_output'), ('peer', 'the other plugin'),
+    for kind, name in (('ours', 'cpp_output'), ('peer', 'other plugins'),
                        ('floor', 'a plugin that does nothing')):
         if any(row[2] == kind for row in rows):
             parts += [f'<rect x="{x}" y="{height - 22}" width="12" height="12" fill="{COLOURS[kind]}"/>',

@@ -22,6 +22,12 @@ class Failed(Exception):
     """A contender could not do it."""
 
 
+def reason(failure):
+    """The server's message without what is around it."""
+    lines = str(failure).splitlines() or ['no message']
+    return next((line.split('ERROR:')[1].strip() for line in lines if 'ERROR:' in line), lines[-1])
+
+
 def _peak_memory(pid):
     try:
         with open(f'/proc/{pid}/status', encoding='ascii') as file:

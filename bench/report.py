@@ -48,6 +48,10 @@ class Measurements:
         return max((getattr(run, attribute) for runs in self.runs.values()
                     for run in runs.get(name, [])), default=0)
 
+    def cpu_ratio(self, ours, theirs):
+        ours, theirs = self.cpu(ours.name), self.cpu(theirs.name)
+        return ours / theirs if ours and theirs else None
+
     def ratio(self, ours, theirs, way='recvlogical'):
         ours, theirs = self.seconds(way, ours.name), self.seconds(way, theirs.name)
         return ours / theirs if ours and theirs else None
@@ -109,8 +113,10 @@ class Results:
                 verdict = ('goal' if ratio <= goal.wanted else
                            'within' if ratio <= goal.most else 'MISSED')
             rows.append([goal.workload, goal.ours.name, goal.theirs.name, shown(ratio),
+                         shown(measurements.cpu_ratio(goal.ours, goal.theirs)),
                          f'{goal.most:.2f}', f'{goal.wanted:.2f}', verdict, shown(floor)])
-        return table(['workload', 'ours', 'against', 'ratio', 'at most', 'goal', '', 'nothing'], rows)
+        return table(['workload', 'ours', 'against', 'ratio', 'CPU',
+                      'at most', 'goal', '', 'nothing'], rows)
 
     def runs(self, measurements):
         ways = [way for way in WAYS if measurements.runs[way]]
@@ -122,7 +128,8 @@ class Results:
                 seconds = measurements.seconds(way, name)
                 row += [shown(seconds), '-' if seconds is None else
                         f'{measurements.spread(way, name):.0%}']
-            rows.append(row + [shown(measurements.cpu(name)), megabytes(measurements.most('bytes', name)),
+            rows.append(row + [shown(measurements.cpu(name)),
+                               megabytes(measurements.most('bytes', name)),
                                megabytes(measurements.most('peak_memory', name))])
         return table(heads + ['CPU, s', 'MB out', 'peak memory, MB'], rows)
 
@@ -134,8 +141,7 @@ class Results:
             if not any(found):
                 continue
             rows.append([ours.name, theirs.name] + [shown(ratio) for ratio in found])
-            mine, yours = measurements.cpu(ours.name), measurements.cpu(theirs.name)
-            rows[-1].append(shown(mine / yours if mine and yours else None))
+            rows[-1].append(shown(measurements.cpu_ratio(ours, theirs)))
             for attribute in ('bytes', 'peak_memory'):
                 mine, yours = (measurements.most(attribute, one.name) for one in (ours, theirs))
                 rows[-1].append(shown(mine / yours if mine and yours else None))
@@ -198,6 +204,8 @@ class Results:
     def text(self, pictures=None):
         parts = ['# Benchmarks', INTRODUCTION.format(
             turns=self.arguments.turns, scale=self.scale()), self.machine()]
+        if self.noise():
+            parts.append(self.noise())
         goals = self.goals()
         if goals.count('\n') > 1:
             parts += ['## Against the goals', GOALS_EXPLAINED, goals]
@@ -219,6 +227,14 @@ class Results:
                     parts += [f'Where those of {one.name} go, against {floor.name}:',
                               self.profile_table(one, floor)]
         return '\n\n'.join(parts) + '\n'
+
+    def noise(self):
+        """A warning, if the runs of one and the same differ much."""
+        spreads = [measurements.spread('recvlogical', name)
+                   for measurements in self.workloads.values() for name in measurements.names()]
+        if spreads and statistics.median(spreads) > 0.25:
+            return DISTURBED.format(spread=statistics.median(spreads))
+        return ''
 
     def scale(self):
         if self.arguments.quick:
@@ -289,10 +305,14 @@ time: other load on the machine disturbs it less than it does the time that
 passes. Peak memory is the walsender's VmHWM, with the shared buffers that it
 touched."""
 
+DISTURBED = """\
+**The machine was busy with other work during this run**: half of the spreads are
+above {spread:.0%}. Ratios of processor time are worth more here than those of time."""
+
 GOALS_EXPLAINED = """\
 Over pg_recvlogical. "within": at most what it must be; "goal": what it should
-be. The last column is the ratio that the plugin that does nothing reaches:
-without streaming, no plugin can be below it."""
+be. CPU is the ratio of processor time. The last column is the ratio that the
+plugin that does nothing reaches: without streaming, no plugin can be below it."""
 GROWTH_EXPLAINED = """\
 Time per row of one large transaction over pg_recvlogical, that of the smallest
 size = 1. The memory limits are the same for all sizes, and so low that all of
