@@ -26,7 +26,7 @@ std::size_t after_character(std::string_view text, std::size_t at)
 	return at;
 }
 
-constexpr std::array<const char *, 4> forms = {"", "name", "schema.table", "schema.table.column"};
+constexpr std::array<const char *, 4> forms = {"", "names", "schema.table", "schema.table.column"};
 
 } // namespace
 
@@ -63,8 +63,9 @@ bool name_glob::matches(std::string_view name) const noexcept
 class pattern_parser
 {
 public:
-	pattern_parser(std::string_view text, bool fold, std::pmr::memory_resource *memory)
-		: text_(text), fold_(fold), memory_(memory)
+	// Without `dotted` a dot is a character like any other.
+	pattern_parser(std::string_view text, bool dotted, bool fold, std::pmr::memory_resource *memory)
+		: text_(text), dotted_(dotted), fold_(fold), memory_(memory)
 	{
 	}
 
@@ -76,7 +77,7 @@ public:
 		for (;;) {
 			parts.push_back(part());
 			skip_space();
-			if (at_ == text_.size() || text_[at_] != '.')
+			if (!at_dot())
 				return parts;
 			++at_;
 			skip_space();
@@ -91,6 +92,7 @@ public:
 		return true;
 	}
 	bool at_separator() const { return at_ == text_.size() || text_[at_] == ','; }
+	bool at_dot() const { return dotted_ && at_ < text_.size() && text_[at_] == '.'; }
 	// What is wrong, or nullptr.
 	const char *problem() const { return problem_; }
 
@@ -99,8 +101,7 @@ private:
 	{
 		name_glob glob(memory_);
 		const std::size_t start = at_;
-		while (
-			at_ < text_.size() && text_[at_] != '.' && text_[at_] != ',' && !is_space(text_[at_])) {
+		while (!at_separator() && !at_dot() && !is_space(text_[at_])) {
 			if (text_[at_] == '"')
 				quoted(glob);
 			else
@@ -141,6 +142,8 @@ private:
 		glob.wild_.push_back(wild);
 	}
 
+	bool at_dot() const { return dotted_ && text_[at_] == '.'; }
+
 	void skip_space()
 	{
 		while (at_ < text_.size() && is_space(text_[at_]))
@@ -149,6 +152,8 @@ private:
 
 	std::string_view text_;
 	std::size_t at_ = 0;
+	bool dotted_;
+	bool dotted_;
 	bool fold_;
 	std::pmr::memory_resource *memory_;
 	const char *problem_ = nullptr;
@@ -158,7 +163,7 @@ void name_patterns::parse(std::string_view text, std::size_t parts, bool fold, c
 {
 	std::pmr::memory_resource *memory = patterns_.get_allocator().resource();
 	std::pmr::vector<std::pmr::vector<name_glob>> parsed(memory);
-	pattern_parser parser(text, fold, memory);
+	pattern_parser parser(text, parts > 1, fold, memory);
 	do {
 		parsed.push_back(parser.pattern());
 		const char *problem = parser.problem();

@@ -38,9 +38,9 @@ public:
 
 	/*
 	 * Replaces the content by what `text` holds. `parts` is how many names a pattern has: 1 for
-	 * an origin or a prefix, 2 for schema.table, 3 for schema.table.column; `fold` says whether
-	 * unquoted letters are folded. Throws core_error (invalid_parameter_value) that names
-	 * `option` and shows the right form.
+	 * an origin or a prefix, which may have dots, 2 for schema.table, 3 for
+	 * schema.table.column; `fold` says whether unquoted letters are folded. Throws core_error
+	 * (invalid_parameter_value) that names `option` and shows the right form.
 	 */
 	void parse(std::string_view text, std::size_t parts, bool fold, const char *option);
 
