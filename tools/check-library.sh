@@ -2,7 +2,8 @@
 # check-library.sh LIBRARY
 #
 # Fails if the library does not name libstdc++ itself, or exports a symbol
-# that is neither one that the server looks for nor an SQL function.
+# that is neither one that the server looks for nor an SQL function, or lacks
+# one of these.
 set -euo pipefail
 library=$1
 
@@ -23,7 +24,8 @@ if [ -n "$extra" ]; then
 	echo "check-library: $library exports" $extra >&2
 	exit 1
 fi
-for symbol in _PG_init _PG_output_plugin_init Pg_magic_func; do
+functions=$(sed -n 's/^pg_finfo_//p' <<<"$exported")
+for symbol in _PG_init _PG_output_plugin_init Pg_magic_func $functions; do
 	if ! grep -qx "$symbol" <<<"$exported"; then
 		echo "check-library: $library does not export $symbol" >&2
 		exit 1
