@@ -142,8 +142,6 @@ private:
 		glob.wild_.push_back(wild);
 	}
 
-	bool at_dot() const { return dotted_ && text_[at_] == '.'; }
-
 	void skip_space()
 	{
 		while (at_ < text_.size() && is_space(text_[at_]))
@@ -152,7 +150,6 @@ private:
 
 	std::string_view text_;
 	std::size_t at_ = 0;
-	bool dotted_;
 	bool dotted_;
 	bool fold_;
 	std::pmr::memory_resource *memory_;
