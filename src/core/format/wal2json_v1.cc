@@ -98,8 +98,9 @@ private:
 	template <typename Printed>
 	void append_lists(
 		byte_buffer &text, const v1_plan &plan, const v1_section &section, Printed printed) const;
+	template <selection which>
 	void append_row(message_writer &out, byte_buffer &text, const v1_plan &plan,
-		const v1_section &section, const CpoValue *row, selection which) const;
+		const v1_section &section, const CpoValue *row) const;
 
 	byte_buffer &open_item(message_writer &out, CpoLsn lsn) const;
 	void close(message_writer &out, bool last = true) const
@@ -116,17 +117,11 @@ private:
 	std::string_view comma_;
 };
 
-bool selected(const v1_column &column, const CpoValue &value, selection which)
+template <selection which> bool selected(const v1_column &column, const CpoValue &value)
 {
-	switch (which) {
-	case selection::all:
-		return column.printed && value.form != CPO_UNCHANGED;
-	case selection::keys:
-		return column.key && value.form != CPO_UNCHANGED && value.form != CPO_NULL;
-	case selection::not_null:
-		return column.printed && value.form != CPO_UNCHANGED && value.form != CPO_NULL;
-	}
-	return false;
+	if (which == selection::keys ? !column.key : !column.printed)
+		return false;
+	return value.form != CPO_UNCHANGED && (which == selection::all || value.form != CPO_NULL);
 }
 
 // --- the plan ---
@@ -328,13 +323,14 @@ void wal2json_v1_format::append_lists(
 	text.append(section.values_opening);
 }
 
+template <selection which>
 void wal2json_v1_format::append_row(message_writer &out, byte_buffer &text, const v1_plan &plan,
-	const v1_section &section, const CpoValue *row, selection which) const
+	const v1_section &section, const CpoValue *row) const
 {
 	std::size_t nselected = 0;
 	bool keys_only = true;
 	for (std::size_t i = 0; i < plan.ncolumns; ++i) {
-		if (selected(plan.column[i], row[i], which)) {
+		if (selected<which>(plan.column[i], row[i])) {
 			++nselected;
 			keys_only = keys_only && plan.column[i].key;
 		}
@@ -345,11 +341,11 @@ void wal2json_v1_format::append_row(message_writer &out, byte_buffer &text, cons
 		text.append(section.whole_keys);
 	else
 		append_lists(text, plan, section,
-			[&](std::size_t i) { return selected(plan.column[i], row[i], which); });
+			[&](std::size_t i) { return selected<which>(plan.column[i], row[i]); });
 
 	bool first = true;
 	for (std::size_t i = 0; i < plan.ncolumns; ++i) {
-		if (!selected(plan.column[i], row[i], which))
+		if (!selected<which>(plan.column[i], row[i]))
 			continue;
 		if (!first)
 			text.append(comma_);
@@ -409,16 +405,17 @@ void wal2json_v1_format::change(message_writer &out, const CpoChange &change, tr
 	byte_buffer &text = open_item(out, change.place.lsn);
 	text.append(plan.heads[change.act]);
 	if (change.act != CPO_DELETE) {
-		append_row(out, text, plan, plan.columns, change.new_row, selection::all);
+		append_row<selection::all>(out, text, plan, plan.columns, change.new_row);
 		text.append(change.act == CPO_INSERT ? plan.insert_end : plan.update_middle);
 	}
 	if (change.act != CPO_INSERT) {
 		// Without an old row the keys are those of the new one.
 		if (change.old_row == nullptr)
-			append_row(out, text, plan, plan.old_keys, change.new_row, selection::keys);
+			append_row<selection::keys>(out, text, plan, plan.old_keys, change.new_row);
+		else if (change.act == CPO_DELETE)
+			append_row<selection::keys>(out, text, plan, plan.old_keys, change.old_row);
 		else
-			append_row(out, text, plan, plan.old_keys, change.old_row,
-				change.act == CPO_DELETE ? selection::keys : selection::not_null);
+			append_row<selection::not_null>(out, text, plan, plan.old_keys, change.old_row);
 		append_end(text, "]");
 		text.append(indent(3));
 		append_end(text, "}");
