@@ -340,13 +340,6 @@ void CpoSession::stream_commit(const CpoPlace &place, const CpoTransaction &fact
 		format_->stream_stop(writer_, place.lsn, *txn);
 		txn->begun = true;
 	}
-	// As in a complete transaction: what is prepared is worth telling, COMMIT PREPARED will be
-	// told.
-	if (prepared && !txn->begun && !traits_.lazy_begin_prepare) {
-		format_->stream_start(writer_, place.lsn, *txn, false);
-		format_->stream_stop(writer_, place.lsn, *txn);
-		txn->begun = true;
-	}
 	skipped_ = !txn->begun;
 	if (!skipped_ && prepared)
 		format_->stream_prepare(writer_, place.lsn, *txn);
