@@ -7,6 +7,7 @@ use FindBin;
 use lib "$FindBin::RealBin/lib";
 
 use CppOutput::Test;
+use IPC::Run ();
 use PostgreSQL::Test::Utils;
 use Test::More;
 

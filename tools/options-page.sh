@@ -17,7 +17,7 @@ case ${1:-} in
 esac
 
 tables() {
-	psql -XAtq -v ON_ERROR_STOP=1 -d "${1:-dbname=${PGDATABASE:-postgres}}" <<'END'
+	psql -XAtq -v ON_ERROR_STOP=1 -d "${1:-dbname=${PGDATABASE:-postgres}}" <<'SQL'
 WITH cell AS (
 	SELECT name, formats, type, description,
 		CASE
@@ -41,7 +41,7 @@ line AS (
 	SELECT DISTINCT formats, 3, '', '' FROM cell)
 SELECT text FROM line
 ORDER BY formats <> 'all', formats COLLATE "C", part, name COLLATE "C";
-END
+SQL
 }
 
 # the page with those tables in place of what is between the marks
