@@ -10,6 +10,7 @@
 
 #include "access/sysattr.h"
 #include "catalog/partition.h"
+#include "catalog/pg_index.h"
 #include "catalog/pg_namespace.h"
 #include "catalog/pg_type.h"
 #include "utils/builtins.h"
@@ -377,6 +378,32 @@ prepare_gather(const Describer *describer, Form_pg_attribute attribute,
 
 /* --- relations ------------------------------------------------------------ */
 
+/*
+ * The key columns of an index, as RelationGetIndexAttrBitmap() has them.  That
+ * one would open all indexes of the table, which takes longer than everything
+ * else here.
+ */
+static Bitmapset *
+index_columns(Oid index)
+{
+	Bitmapset  *columns = NULL;
+	HeapTuple	tuple;
+	Form_pg_index form;
+	int			i;
+
+	if (!OidIsValid(index))
+		return NULL;
+	tuple = SearchSysCache1(INDEXRELID, ObjectIdGetDatum(index));
+	if (!HeapTupleIsValid(tuple))
+		elog(ERROR, "cache lookup failed for index %u", index);
+	form = (Form_pg_index) GETSTRUCT(tuple);
+	for (i = 0; i < form->indnkeyatts; i++)
+		columns = bms_add_member(columns,
+								 form->indkey.values[i] - FirstLowInvalidHeapAttributeNumber);
+	ReleaseSysCache(tuple);
+	return columns;
+}
+
 /* The partitioned table at the top. */
 static void
 describe_root(const Describer *describer, CpoRelationInfo *info)
@@ -426,8 +453,9 @@ describe_relation(DecodingState *state, Relation relation, MemoryContext context
 
 	if (form->relhasindex)
 	{
-		identity = RelationGetIndexAttrBitmap(relation, INDEX_ATTR_BITMAP_IDENTITY_KEY);
-		primary_key = RelationGetIndexAttrBitmap(relation, INDEX_ATTR_BITMAP_PRIMARY_KEY);
+		/* sets rd_pkindex, too */
+		identity = index_columns(RelationGetReplicaIndex(relation));
+		primary_key = index_columns(relation->rd_pkindex);
 	}
 	info->has_primary_key = primary_key != NULL;
 
