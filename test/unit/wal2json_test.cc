@@ -723,10 +723,10 @@ TEST(Wal2json, Filters)
 TEST(Wal2json, FilterOrigins)
 {
 	session s({{"filter-origins", "3, 12 ,x"}});
-	EXPECT_TRUE(cpo_wants_origin(s.get(), 0));
-	EXPECT_TRUE(cpo_wants_origin(s.get(), 1));
-	EXPECT_FALSE(cpo_wants_origin(s.get(), 3));
-	EXPECT_FALSE(cpo_wants_origin(s.get(), 12));
+	EXPECT_TRUE(cpo_wants_origin(s.get(), 0, span("name")));
+	EXPECT_TRUE(cpo_wants_origin(s.get(), 1, span("name")));
+	EXPECT_FALSE(cpo_wants_origin(s.get(), 3, span("name")));
+	EXPECT_FALSE(cpo_wants_origin(s.get(), 12, span("name")));
 }
 
 TEST(Wal2json, ErrorsAreThePeers)
@@ -785,7 +785,7 @@ TEST(Wal2jsonTypes, QuotedNames)
 	EXPECT_EQ(type_name("integer"), R"("integer")");
 	EXPECT_EQ(type_name(R"("My Type")"), R"("My Type")");
 	EXPECT_EQ(type_name(R"("char")"), R"("char")");
-	EXPECT_EQ(type_name(R"("a""b")"), R"("a\"b")");
+	EXPECT_EQ(type_name(R"("a""b")"), R"("\"a\"\"b\"")");
 	EXPECT_EQ(type_name(R"("a\b")"), R"("a\\b")");
 	EXPECT_EQ(type_name(R"("My Type"[])"), R"("\"My Type\"[]")");
 	EXPECT_EQ(type_name(R"(s."My Type")"), R"("s.\"My Type\"")");

@@ -143,15 +143,10 @@ void append_string(byte_buffer &out, const wal2json_value_rule &rule, const CpoV
 		append_json_string(out, {value.data, value.len}, rule.mode);
 }
 
-// Is it one identifier between quotes, those inside doubled?
+// Is it one identifier between quotes, with none inside?
 bool is_quoted_identifier(std::string_view name)
 {
-	if (name.size() < 3 || name.front() != '"' || name.back() != '"')
-		return false;
-	for (std::size_t i = 1; i + 1 < name.size(); ++i)
-		if (name[i] == '"' && (i + 2 == name.size() || name[++i] != '"'))
-			return false;
-	return true;
+	return name.size() > 2 && name.front() == '"' && name.find('"', 1) == name.size() - 1;
 }
 
 } // namespace
@@ -203,19 +198,9 @@ void append_wal2json_value(byte_buffer &out, const wal2json_value_rule &rule, co
 
 void append_wal2json_type(byte_buffer &out, std::string_view type_name, text_mode mode)
 {
-	if (!is_quoted_identifier(type_name)) {
-		append_json_string(out, type_name, mode);
-		return;
-	}
-	out.push_back('"');
-	std::string_view rest = type_name.substr(1, type_name.size() - 2);
-	for (std::size_t quote = rest.find('"'); quote != std::string_view::npos;
-		 quote = rest.find('"')) {
-		append_json_escaped(out, rest.substr(0, quote + 1), mode);
-		rest.remove_prefix(quote + 2);
-	}
-	append_json_escaped(out, rest, mode);
-	out.push_back('"');
+	if (is_quoted_identifier(type_name))
+		type_name = type_name.substr(1, type_name.size() - 2);
+	append_json_string(out, type_name, mode);
 }
 
 } // namespace cpp_output

@@ -35,7 +35,7 @@ void append_wal2json_value(
 
 /*
  * A type's name as format_type() gives it, as a JSON string. A name that is one quoted identifier
- * goes without SQL's quotes: "My Type" of SQL is "My Type" of JSON.
+ * goes without SQL's quotes, unless there are quotes inside: "My Type" of SQL is "My Type" of JSON.
  */
 void append_wal2json_type(byte_buffer &out, std::string_view type_name, text_mode mode);
 
