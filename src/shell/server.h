@@ -36,6 +36,11 @@ extern PGDLLEXPORT void _PG_output_plugin_init(OutputPluginCallbacks *cb);
 #define CPO_MODULE_MAGIC PG_MODULE_MAGIC
 #endif
 
+/* Since 18, and there it stands in front of a declaration. */
+#ifndef pg_noreturn
+#define pg_noreturn __attribute__((noreturn))
+#endif
+
 /* --- types and fields ----------------------------------------------------- */
 
 #if PG_VERSION_NUM >= 190000

@@ -51,7 +51,7 @@ typedef struct DecodingState
 /* session.c: opening and releasing the state; ERROR on bad options */
 extern DecodingState *state_open(LogicalDecodingContext *ctx, OutputPluginOptions *options);
 extern void state_release(DecodingState *state);
-extern void raise_core_error(const CpoError *error, bool utf8) pg_attribute_noreturn();
+pg_noreturn extern void raise_core_error(const CpoError *error, bool utf8);
 
 /* Raises the core's error if there is one. */
 static inline void
