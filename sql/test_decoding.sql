@@ -52,7 +52,7 @@ SELECT pg_logical_emit_message(true, 'p', 'm') IS NOT NULL;
 INSERT INTO long VALUES (1, repeat('x', 80000));
 SAVEPOINT a;
 INSERT INTO long VALUES (2, repeat('x', 80000));
-ROLLBACK TO a;
+RELEASE a;
 TRUNCATE long;
 INSERT INTO long VALUES (3, repeat('x', 80000));
 COMMIT;
