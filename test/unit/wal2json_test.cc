@@ -827,12 +827,6 @@ TEST(Wal2jsonValues, BytesAreHexWhateverTheSetting)
 	EXPECT_EQ(value_of(domain, CPO_BOOL, raw(1)), R"("t")");
 }
 
-TEST(Wal2jsonValues, HalfACharacter)
-{
-	const CpoOid type = 18;
-	EXPECT_EQ(value_of(type, CPO_CHAR, text("\xe2")), "\"\xef\xbf\xbd\"");
-}
-
 TEST(Wal2jsonFilter, Tables)
 {
 	wal2json_tables tables(std::pmr::new_delete_resource());

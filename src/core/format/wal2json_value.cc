@@ -154,9 +154,6 @@ bool is_quoted_identifier(std::string_view name)
 wal2json_value_rule wal2json_rule_for(
 	CpoOid declared_type, CpoKind kind, bool numbers_as_string, text_mode mode) noexcept
 {
-	// A "char" may hold half a character.
-	if (kind == CPO_CHAR && mode == text_mode::utf8)
-		mode = text_mode::checked_utf8;
 	wal2json_style style = wal2json_style::string;
 	if (is_number(declared_type))
 		style = numbers_as_string ? wal2json_style::quoted_number : wal2json_style::number;
