@@ -5,6 +5,7 @@ import shutil
 import signal
 import subprocess
 import tempfile
+import time
 
 import psycopg2
 import psycopg2.extensions
@@ -69,6 +70,24 @@ class Cluster:
     def stop(self, mode="fast"):
         subprocess.run(
             [self.program("pg_ctl"), "-D", self.data, "-w", "-s", "-m", mode, "stop"], check=True)
+
+    def wait(self):
+        """Until the server is back after a crash.
+
+        Its postmaster may take connections for a moment before it notices, so
+        several in a row have to succeed.
+        """
+        successes = 0
+        for _ in range(600):
+            try:
+                psycopg2.connect(self.dsn()).close()
+                successes += 1
+            except psycopg2.OperationalError:
+                successes = 0
+            if successes == 10:
+                return
+            time.sleep(0.1)
+        raise RuntimeError("the server did not come back")
 
     def kill(self):
         """As if the power went: every process of the server gets SIGKILL."""

@@ -82,7 +82,7 @@ CREATE MATERIALIZED VIEW app.summary AS SELECT n, count(*) AS rows FROM app.narr
 CREATE UNIQUE INDEX ON app.summary (n);
 """
 
-VIRTUAL = "ALTER TABLE app.generated ADD d int GENERATED ALWAYS AS (a + 1) VIRTUAL;"
+VIRTUAL = "ALTER TABLE app.generated ADD d bigint GENERATED ALWAYS AS (a::bigint + 1) VIRTUAL;"
 
 IDENTITIES = ["DEFAULT", "FULL", "DEFAULT", "NOTHING"]
 
