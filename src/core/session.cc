@@ -105,6 +105,7 @@ void CpoSession::begin(const CpoPlace &place, const CpoTransaction &facts, bool 
 	txn.sent_relations.clear();
 	txn.begun = txn.late_text_written = false;
 	txn.complete = true;
+	message_open_ = false; // of a transaction that ended early
 	learn(txn, facts);
 	current_ = &txn;
 	current_prepared_ = prepared;
@@ -233,6 +234,7 @@ void CpoSession::message(const CpoMessage &message)
 			!settings_.message_prefixes.match(view(message.prefix))))
 		return;
 	if (!message.transactional) {
+		message_open_ = false;
 		write_xid_ = message.place.xid;
 		ends_ = true;
 		format_->message(writer_, message, nullptr);
@@ -417,6 +419,7 @@ bool CpoSession::take_replayed(CpoAction &action)
 	transaction &txn = *find_stream(replay_.place.xid);
 	if (!replay_.started) {
 		replay_.started = true;
+		message_open_ = false;
 		logs_.start_replay(replay_.place.xid);
 		if (!lazy(replay_.prepared)) {
 			writer_.clear();
