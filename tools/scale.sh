@@ -1,0 +1,8 @@
+#!/bin/bash
+# scale.sh [quick]
+#
+# What is large or many, with bounds on memory: see test/scale.py.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+make -j"$(nproc)" -s
+exec test/scale.py "$@"
