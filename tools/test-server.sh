@@ -42,4 +42,5 @@ if have_plugin wal2json; then
 	part "differential: wal2json" test/differential.py wal2json --seeds "${CPO_SEEDS:-1-3}"
 fi
 part "replay: json" test/replay.py --seeds "${CPO_SEEDS:-1-3}"
+part "values of json" test/json_values.py --seeds "${CPO_SEEDS:-1-3}"
 parts_done "PostgreSQL $("$PG_CONFIG" --version | awk '{ print $2 }')"
