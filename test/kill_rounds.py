@@ -255,13 +255,15 @@ class Rounds:
         pid = connection.get_backend_pid()
         function = self.random.choice(("pg_cancel_backend", "pg_terminate_backend"))
         delay = self.random.random() / 2
+        stopped = threading.Event()
 
         def interrupt():
-            time.sleep(delay)
-            try:
-                self.query(f"SELECT {function}(%s)", pid)
-            except psycopg2.Error:
-                pass
+            # again, if it came between two queries
+            while not stopped.wait(delay):
+                try:
+                    self.query(f"SELECT {function}(%s)", pid)
+                except psycopg2.Error:
+                    pass
         thread = threading.Thread(target=interrupt)
         thread.start()
         try:
@@ -270,6 +272,7 @@ class Rounds:
                     cursor.execute("SELECT count(*) FROM pg_logical_slot_peek_changes('sql', NULL, 1000, 'reorder-work-mem', '64kB')")
         except psycopg2.Error:
             pass
+        stopped.set()
         thread.join()
         connection.close()
         self.query("SELECT pg_replication_slot_advance('sql', pg_current_wal_lsn())")

@@ -265,7 +265,7 @@ private:
 		return text(type);
 	}
 
-	// As the server stores it: no zero digits at either end.
+	// As the server stores it: no zero digits at either end, and no weight of zero itself.
 	std::string numeric()
 	{
 		std::string bytes;
@@ -282,10 +282,11 @@ private:
 		}
 		const unsigned scale = in_.below(64);
 		if (in_.flip()) {
-			word(0x8000 | (ndigits != 0 && in_.flip() ? 0x2000 : 0) | scale << 7 | in_.below(128));
+			word(0x8000 | (ndigits != 0 && in_.flip() ? 0x2000 : 0) | scale << 7 |
+				 (ndigits != 0 ? in_.below(128) : 0));
 		} else {
 			word((ndigits != 0 && in_.flip() ? 0x4000 : 0) | scale << (in_.flip() ? 0 : 6));
-			word(static_cast<unsigned>(in_.below(200)) - 100);
+			word(ndigits != 0 ? static_cast<unsigned>(in_.below(200)) - 100 : 0);
 		}
 		for (std::uint32_t i = 0; i < ndigits; ++i)
 			word(1 + (in_.byte() | in_.byte() << 8) % 9999);
@@ -398,14 +399,26 @@ private:
 		case CPO_BYTEA:
 			return form(CPO_TEXT, in_.flip() ? "\\x0a0b" : any_text());
 		case CPO_CHAR:
-			return form(CPO_TEXT, in_.bytes(1));
+			return form(CPO_TEXT, in_.text(1)); // charout() prints other bytes as octal
 		case CPO_ARRAY:
-			return form(CPO_TEXT, in_.flip() ? array_text(type, 0) : any_text());
+			return form(CPO_TEXT, in_.flip() || !all_text(type) ? array_text(type, 0) : any_text());
 		case CPO_COMPOSITE:
-			return form(CPO_TEXT, in_.flip() ? record_text(type, 0) : any_text());
+			return form(
+				CPO_TEXT, in_.flip() || !all_text(type) ? record_text(type, 0) : any_text());
 		default:
 			return form(CPO_TEXT, any_text());
 		}
+	}
+
+	// May each leaf be any text at all, as that of a type unknown to the core?
+	static bool all_text(const CpoType &type)
+	{
+		if (type.kind == CPO_ARRAY)
+			return all_text(*type.element);
+		if (type.kind == CPO_COMPOSITE)
+			return std::all_of(type.fields, type.fields + type.nfields,
+				[](const CpoField &field) { return all_text(*field.type); });
+		return type.kind == CPO_OTHER || type.kind == CPO_STRING;
 	}
 
 	std::string quoted(std::string_view text)
@@ -434,7 +447,7 @@ private:
 		std::string result = in_.below(8) == 7 ? "[0:1]={" : "{";
 		for (std::uint32_t i = 0, n = in_.below(4); i < n; ++i) {
 			if (i != 0)
-				result += type.delimiter;
+				result += type.element->delimiter;
 			result += in_.below(4) == 3 ? "NULL" : quoted(item_text(*type.element, depth));
 		}
 		return result + '}';
