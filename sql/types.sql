@@ -129,7 +129,7 @@ INSERT INTO others VALUES
 	('192.168.0.1/24', '10.0.0.0/8', '08:00:2b:01:02:03', '08:00:2b:01:02:03:04:05', '(1.5,-2)', '{1,-1,0}', '[(0,0),(1,1)]', '(1,1),(0,0)', '[(0,0),(1,1)]',
 		'((0,0),(1,1),(1,0))', '<(0,0),2.5>', '-1234.56', '16/B374D848', '18446744073709551615', '4294967295', '(4294967295,65535)',
 		'''it''''s'':1A "quo\"te":2', '''cat'' & !''dog''', 'integer', '1 2 3', '4 5', E'<a b="c">\n &amp;</a>'),
-	('::1', '2001:db8::/32', NULL, NULL, '(1e300,NaN)', NULL, NULL, NULL, '((0,0))', NULL, NULL, '0', '0/0', '0', '3', NULL, '', NULL, NULL, '', '', 'text');
+	('::1', '2001:db8::/32', NULL, NULL, '(1e300,NaN)', NULL, NULL, NULL, '((0,0))', NULL, NULL, '0', 'FFFFFFFF/FFFFFFFF', '0', '3', NULL, '', NULL, NULL, '', '', 'text');
 SELECT data FROM pg_logical_slot_get_changes('regression_slot', NULL, NULL, 'include-transaction', 'off');
 
 -- a line for each of many rows, and every line is JSON
