@@ -43,6 +43,7 @@ package_group() {
 			"postgresql-$PG_MAJOR-wal2json"
 		;;
 	bench) echo libbenchmark-dev valgrind "postgresql-$PG_MAJOR-decoderbufs" ;;
+	consumers) type node npm >/dev/null 2>&1 || echo nodejs npm ;;
 	clang) echo clang libclang-rt-dev ;;
 	lint) echo clang-format clang-tidy shellcheck ;;
 	chroot) echo mmdebstrap iproute2 rsync util-linux ;;

@@ -18,6 +18,7 @@ elsewhere() { # elsewhere NAME COMMAND...
 }
 
 part "suite on PostgreSQL $PG_MAJOR" env CPO_SEEDS=1-20 tools/test-server.sh
+part "consumers of wal2json" test/consumers/run
 part "unit tests under ASan and UBSan" make -j"$(nproc)" -s unit SANITIZE=1 UNIT_ARGS=--gtest_brief=1
 part "build with clang" elsewhere clang make -j"$(nproc)" -s WERROR=1 CC=clang CXX=clang++
 part "build with meson" tools/test-meson.sh
