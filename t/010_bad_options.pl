@@ -40,7 +40,7 @@ my @wrong = (
 	[ 'exclude-tables', 'a.b,c', qr/element 2 .*too few parts/ ],
 	[ 'exclude-columns', 'a.b', qr/too few parts.*schema\.table\.column/s ],
 	[ 'exclude-columns', 'a.b.c.d', qr/too many parts/ ],
-	[ 'exclude-origins', 'a.b', qr/too many parts/ ],
+	[ 'exclude-origins', 'a b', qr/comma is missing/ ],
 	[ 'message-prefixes', '', qr/a name is empty/ ],
 	[ 'actions', 'insert,,update', qr/insert, update, delete, truncate/ ],
 	[ 'actions', 'upsert', qr/insert, update, delete, truncate/ ],
