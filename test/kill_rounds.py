@@ -68,9 +68,12 @@ class Writer(threading.Thread):
     def run(self):
         while not self.stopped.is_set():
             try:
-                with psycopg2.connect(self.cluster.dsn()) as connection:
+                connection = psycopg2.connect(self.cluster.dsn())
+                try:
                     self.finish_prepared(connection)
                     self.work(connection)
+                finally:
+                    connection.close()
             except psycopg2.Error:
                 self.stopped.wait(0.1)
 
@@ -110,6 +113,7 @@ class Writer(threading.Thread):
             connection.rollback()
         elif end < 0.25:
             cursor.execute("PREPARE TRANSACTION %s", (name,))
+            connection.commit()     # for psycopg2, which sees a transaction still
             connection.autocommit = True
             cursor.execute("COMMIT PREPARED %s", (name,))
             connection.autocommit = False
@@ -338,6 +342,7 @@ class Rounds:
             if number % 5 == 4:
                 self.catch_up()
             if number % 20 == 19:
+                assert self.consumer.transactions, "nothing is received at all"
                 print(f"{number + 1} rounds, {len(self.consumer.transactions)} transactions received", flush=True)
         self.finish()
 
