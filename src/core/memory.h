@@ -53,6 +53,14 @@ pmr_ptr<T> make_pmr(std::pmr::memory_resource *memory, Args &&...args)
 	}
 }
 
+// A copy of the text that lives as long as the arena.
+inline std::string_view keep(std::string_view text, std::pmr::memory_resource &arena)
+{
+	auto *copy = static_cast<char *>(arena.allocate(text.size(), 1));
+	text.copy(copy, text.size());
+	return {copy, text.size()};
+}
+
 inline std::string_view view(const CpoSpan &span) noexcept
 {
 	return {span.data, span.len};

@@ -291,6 +291,21 @@ bool boolean_value(const option_value &value)
 	return result;
 }
 
+void cannot_parse(
+	const char *sqlstate, const option_value &value, std::string_view part, const char *allowed)
+{
+	const std::string_view text = shown(part);
+	throw core_error(sqlstate, "could not parse value \"%.*s\" for parameter \"%s\"",
+		static_cast<int>(text.size()), text.data(), value.name)
+		.hint("Allowed: %s.", allowed);
+}
+
+void peer_boolean(const option_value &value, bool &flag)
+{
+	if (value.given && !parse_boolean(value.text, flag))
+		cannot_parse(sqlstate::invalid_parameter_value, value, value.text, "on, off");
+}
+
 void bad_value(const option_value &value, const char *allowed)
 {
 	const std::string_view text = shown(value.text);

@@ -45,6 +45,13 @@ bool parse_boolean(std::string_view text, bool &result) noexcept;
 // A boolean in our own formats; a bare option means true.
 bool boolean_value(const option_value &value);
 
+// The error that the peers raise for a value; `part` is what of it is wrong.
+[[noreturn]] void cannot_parse(
+	const char *sqlstate, const option_value &value, std::string_view part, const char *allowed);
+
+// A boolean in the peers' formats; a bare option leaves `flag` as it is.
+void peer_boolean(const option_value &value, bool &flag);
+
 template <typename T> struct choice {
 	std::string_view name;
 	T value;

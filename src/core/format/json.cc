@@ -32,13 +32,6 @@ struct json_plan : format_plan {
 	bool full; // old rows are whole rows
 };
 
-std::string_view keep(std::string_view text, std::pmr::memory_resource &arena)
-{
-	auto *copy = static_cast<char *>(arena.allocate(text.size(), 1));
-	text.copy(copy, text.size());
-	return {copy, text.size()};
-}
-
 // A column's value in the new row, looked up in the whole old row where the new one lacks it.
 const CpoValue &known_value(const CpoChange &change, const json_plan &plan, std::size_t i)
 {

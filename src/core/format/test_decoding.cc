@@ -1,12 +1,11 @@
 #include "format/test_decoding.h"
 
-#include "error.h"
+#include "format/server_text.h"
 #include "text/datetime.h"
 #include "text/hex.h"
 #include "text/integer.h"
 #include "text/numeric.h"
 #include "text/sql_literal.h"
-#include "text/uuid.h"
 
 namespace cpp_output
 {
@@ -51,13 +50,6 @@ struct test_decoding_plan : format_plan {
 	std::size_t ncolumns;
 };
 
-std::string_view keep(std::string_view text, std::pmr::memory_resource &arena)
-{
-	auto *copy = static_cast<char *>(arena.allocate(text.size(), 1));
-	text.copy(copy, text.size());
-	return {copy, text.size()};
-}
-
 void append_unsigned(byte_buffer &out, std::uint64_t value)
 {
 	out.commit(write_unsigned(out.reserve(integer_max), value));
@@ -95,35 +87,7 @@ void append_quoted_raw(byte_buffer &out, CpoKind kind, const CpoValue &value)
 		append_numeric(out, bytes.data(), bytes.size());
 		return;
 	}
-	char *end = out.reserve(datetime_max);
-	switch (kind) {
-	case CPO_INTEGER:
-	case CPO_BIGINT:
-	case CPO_OIDS:
-		end = write_integer(end, value.integer);
-		break;
-	case CPO_BOOL:
-		*end++ = value.integer != 0 ? 't' : 'f';
-		break;
-	case CPO_DATE:
-		end = write_date(end, value.integer);
-		break;
-	case CPO_TIME:
-		end = write_time(end, value.integer);
-		break;
-	case CPO_TIMESTAMP:
-		end = write_timestamp(end, value.integer, ' ');
-		break;
-	case CPO_TIMESTAMPTZ:
-		end = write_timestamptz(end, value.integer, static_cast<std::int32_t>(value.len), ' ');
-		break;
-	case CPO_UUID:
-		end = write_uuid(end, bytes.data());
-		break;
-	default:
-		throw core_error(sqlstate::internal_error, "unexpected raw value of kind %d", kind);
-	}
-	out.commit(end);
+	out.commit(write_server_text(out.reserve(server_text_max), kind, value));
 }
 
 void append_value(byte_buffer &out, const column_plan &column, const CpoValue &value)
@@ -439,24 +403,11 @@ private:
 	bool message_opens_; // since PostgreSQL 17
 };
 
-// The peer's own message for a boolean that is none; a bare option leaves `missing`.
-bool peer_boolean(const option_value &value, bool missing)
-{
-	bool result = missing;
-	if (value.given && !parse_boolean(value.text, result)) {
-		const std::string_view text = shown(value.text);
-		throw core_error(sqlstate::invalid_parameter_value,
-			"could not parse value \"%.*s\" for parameter \"%s\"", static_cast<int>(text.size()),
-			text.data(), value.name)
-			.hint("Allowed: on, off.");
-	}
-	return result;
-}
-
 template <bool test_decoding_settings::*member, bool missing>
 void set_flag(settings &s, const option_value &value)
 {
-	s.test_decoding.*member = peer_boolean(value, missing);
+	s.test_decoding.*member = missing;
+	peer_boolean(value, s.test_decoding.*member);
 }
 
 using own = test_decoding_settings;
@@ -478,7 +429,8 @@ constexpr option options[] = {
 		set_flag<&own::include_rewrites, false>},
 	{"stream-changes", "boolean", "off", "on, off", "The same as streaming=on.",
 		[](settings &s, const option_value &value) {
-			s.test_decoding.stream_changes = peer_boolean(value, false);
+			s.test_decoding.stream_changes = false;
+			peer_boolean(value, s.test_decoding.stream_changes);
 			s.streaming = s.test_decoding.stream_changes ? CPO_STREAMING_ON : CPO_STREAMING_OFF;
 		}},
 };

@@ -161,9 +161,7 @@ wal2json_format::table_name wal2json_format::name_of(const CpoRelationInfo &info
 
 std::string_view wal2json_format::keep(byte_buffer &text, std::pmr::memory_resource &arena)
 {
-	auto *copy = static_cast<char *>(arena.allocate(text.size(), 1));
-	text.view().copy(copy, text.size());
-	const std::string_view kept(copy, text.size());
+	const std::string_view kept = cpp_output::keep(text.view(), arena);
 	text.clear();
 	return kept;
 }

@@ -13,23 +13,10 @@ namespace cpp_output
 namespace
 {
 
-// The peer's own message.
-[[noreturn]] void cannot_parse(
-	const char *sqlstate, const option_value &value, std::string_view part, const char *allowed)
-{
-	const std::string_view text = shown(part);
-	throw core_error(sqlstate, "could not parse value \"%.*s\" for parameter \"%s\"",
-		static_cast<int>(text.size()), text.data(), value.name)
-		.hint("Allowed: %s.", allowed);
-}
-
 template <bool wal2json_settings::*member> void set_flag(settings &s, const option_value &value)
 {
-	bool &flag = s.wal2json.*member;
-	if (!value.given)
-		flag = true;
-	else if (!parse_boolean(value.text, flag))
-		cannot_parse(sqlstate::invalid_parameter_value, value, value.text, "on, off");
+	s.wal2json.*member = true;
+	peer_boolean(value, s.wal2json.*member);
 }
 
 constexpr const char *table_list = "schema.table, *.table, schema.*; \\ escapes";

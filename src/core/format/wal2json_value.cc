@@ -1,11 +1,10 @@
 #include "format/wal2json_value.h"
 
 #include "error.h"
-#include "text/datetime.h"
+#include "format/server_text.h"
 #include "text/hex.h"
 #include "text/integer.h"
 #include "text/numeric.h"
-#include "text/uuid.h"
 
 namespace cpp_output
 {
@@ -83,35 +82,9 @@ void append_raw_string(byte_buffer &out, const wal2json_value_rule &rule, const 
 	default:
 		break;
 	}
-	char *end = out.reserve(datetime_max + 2);
+	char *end = out.reserve(server_text_max + 2);
 	*end++ = '"';
-	switch (rule.kind) {
-	case CPO_INTEGER:
-	case CPO_BIGINT:
-	case CPO_OIDS:
-		end = write_integer(end, value.integer);
-		break;
-	case CPO_BOOL:
-		*end++ = value.integer != 0 ? 't' : 'f';
-		break;
-	case CPO_DATE:
-		end = write_date(end, value.integer);
-		break;
-	case CPO_TIME:
-		end = write_time(end, value.integer);
-		break;
-	case CPO_TIMESTAMP:
-		end = write_timestamp(end, value.integer, ' ');
-		break;
-	case CPO_TIMESTAMPTZ:
-		end = write_timestamptz(end, value.integer, static_cast<std::int32_t>(value.len), ' ');
-		break;
-	case CPO_UUID:
-		end = write_uuid(end, value.data);
-		break;
-	default:
-		throw core_error(sqlstate::internal_error, "unexpected raw value of kind %d", rule.kind);
-	}
+	end = write_server_text(end, rule.kind, value);
 	*end++ = '"';
 	out.commit(end);
 }
