@@ -28,10 +28,10 @@
 /* What is handed down while a relation is described. */
 typedef struct Describer
 {
-	const CpoConfig *config;
-	unsigned	settings;		/* SETTING_... that matter: none in native formats */
+	const CpoConfig	  *config;
+	unsigned		   settings; /* SETTING_... that matter: none in native formats */
 	DependencyCallback depends;
-	void	   *arg;
+	void			  *arg;
 } Describer;
 
 /* Composite types nest, and may contain arrays of themselves by a trick. */
@@ -40,7 +40,7 @@ typedef struct Describer
 static CpoSpan
 name_span(const Describer *describer, const char *name)
 {
-	CpoSpan		span = {name, name ? strlen(name) : 0};
+	CpoSpan span = {name, name ? strlen(name) : 0};
 
 	return describer->config->utf8_text ? text_to_utf8(span) : span;
 }
@@ -105,7 +105,7 @@ kind_of_type(Oid type)
 static GatherKind
 gather_kind(const Describer *describer, const CpoType *type)
 {
-	unsigned	settings = describer->settings;
+	unsigned settings = describer->settings;
 
 	switch (type->kind)
 	{
@@ -151,14 +151,15 @@ gather_kind(const Describer *describer, const CpoType *type)
 	{
 		case CPO_STRING:
 			/* text that has to be converted, or is not a varlena */
-			return GetDatabaseEncoding() == PG_UTF8 && type->element->oid != NAMEOID ?
-				GATHER_ARRAY : GATHER_OUTPUT;
+			return GetDatabaseEncoding() == PG_UTF8 && type->element->oid != NAMEOID
+					   ? GATHER_ARRAY
+					   : GATHER_OUTPUT;
 		case CPO_FLOAT:
 		case CPO_ARRAY:
 			return GATHER_OUTPUT;
 		default:
-			return gather_kind(describer, type->element) == GATHER_OUTPUT ?
-				GATHER_OUTPUT : GATHER_ARRAY;
+			return gather_kind(describer, type->element) == GATHER_OUTPUT ? GATHER_OUTPUT
+																		  : GATHER_ARRAY;
 	}
 }
 
@@ -168,9 +169,9 @@ static const CpoType *describe_type(const Describer *describer, Oid declared, in
 static void
 describe_fields(const Describer *describer, CpoType *type, Oid relid, int32 typmod, int depth)
 {
-	TupleDesc	descriptor = lookup_rowtype_tupdesc(type->oid, typmod);
-	CpoField   *fields = palloc(sizeof(CpoField) * (descriptor->natts + 1));
-	int			i;
+	TupleDesc descriptor = lookup_rowtype_tupdesc(type->oid, typmod);
+	CpoField *fields = palloc(sizeof(CpoField) * (descriptor->natts + 1));
+	int		  i;
 
 	if (OidIsValid(relid))
 		describer->depends(describer->arg, -1, relid);
@@ -180,8 +181,7 @@ describe_fields(const Describer *describer, CpoType *type, Oid relid, int32 typm
 
 		if (attribute->attisdropped)
 			continue;
-		fields[type->nfields].name =
-			name_span(describer, pstrdup(NameStr(attribute->attname)));
+		fields[type->nfields].name = name_span(describer, pstrdup(NameStr(attribute->attname)));
 		fields[type->nfields].type = describe_type(describer, attribute->atttypid, depth + 1);
 		type->nfields++;
 	}
@@ -193,8 +193,8 @@ describe_fields(const Describer *describer, CpoType *type, Oid relid, int32 typm
 static const CpoType *
 describe_type(const Describer *describer, Oid declared, int depth)
 {
-	CpoType    *type = palloc0(sizeof(CpoType));
-	HeapTuple	tuple;
+	CpoType		*type = palloc0(sizeof(CpoType));
+	HeapTuple	 tuple;
 	Form_pg_type form;
 
 	for (;;)
@@ -238,7 +238,7 @@ describe_type(const Describer *describer, Oid declared, int depth)
 static void
 look_through_domain(Oid *type, int32 *typmod)
 {
-	HeapTuple	tuple = SearchSysCache1(TYPEOID, ObjectIdGetDatum(*type));
+	HeapTuple	 tuple = SearchSysCache1(TYPEOID, ObjectIdGetDatum(*type));
 	Form_pg_type form;
 
 	if (!HeapTupleIsValid(tuple))
@@ -255,8 +255,8 @@ look_through_domain(Oid *type, int32 *typmod)
 static CpoSpan
 catalog_name_of(const Describer *describer, Oid type)
 {
-	HeapTuple	tuple = SearchSysCache1(TYPEOID, ObjectIdGetDatum(type));
-	CpoSpan		name;
+	HeapTuple tuple = SearchSysCache1(TYPEOID, ObjectIdGetDatum(type));
+	CpoSpan	  name;
 
 	if (!HeapTupleIsValid(tuple))
 		elog(ERROR, "cache lookup failed for type %u", type);
@@ -273,8 +273,8 @@ catalog_name_of(const Describer *describer, Oid type)
 static CpoSpan
 typmod_name_of(const Describer *describer, Oid type, int32 typmod)
 {
-	HeapTuple	tuple;
-	Oid			schema;
+	HeapTuple tuple;
+	Oid		  schema;
 
 	if (!describer->config->native_values)
 		return name_span(describer, format_type_with_typemod(type, typmod));
@@ -285,17 +285,19 @@ typmod_name_of(const Describer *describer, Oid type, int32 typmod)
 	ReleaseSysCache(tuple);
 	describer->depends(describer->arg, NAMESPACEOID,
 					   GetSysCacheHashValue1(NAMESPACEOID, ObjectIdGetDatum(schema)));
-	return name_span(describer,
-					 format_type_extended(type, typmod, FORMAT_TYPE_TYPEMOD_GIVEN |
-										  (schema == PG_CATALOG_NAMESPACE ? 0 : FORMAT_TYPE_FORCE_QUALIFY)));
+	return name_span(
+		describer,
+		format_type_extended(type, typmod,
+							 FORMAT_TYPE_TYPEMOD_GIVEN |
+								 (schema == PG_CATALOG_NAMESPACE ? 0 : FORMAT_TYPE_FORCE_QUALIFY)));
 }
 
 static void
 describe_type_names(const Describer *describer, CpoColumn *column)
 {
-	unsigned	wants = describer->config->wants;
-	Oid			base = column->type_oid;
-	int32		typmod = column->typmod;
+	unsigned wants = describer->config->wants;
+	Oid		 base = column->type_oid;
+	int32	 typmod = column->typmod;
 
 	if (wants & CPO_WANT_TYPE_NAMES)
 	{
@@ -318,19 +320,18 @@ static CpoSpan
 default_of(const Describer *describer, Relation relation, AttrNumber number)
 {
 	TupleConstr *constraints = RelationGetDescr(relation)->constr;
-	int			i;
+	int			 i;
 
 	for (i = 0; constraints != NULL && i < constraints->num_defval; i++)
 	{
 		AttrDefault *value = &constraints->defval[i];
 
 		if (value->adnum == number && value->adbin != NULL)
-			return name_span(describer,
-							 TextDatumGetCString(DirectFunctionCall2(pg_get_expr,
-																	 CStringGetTextDatum(value->adbin),
-																	 ObjectIdGetDatum(RelationGetRelid(relation)))));
+			return name_span(describer, TextDatumGetCString(DirectFunctionCall2(
+											pg_get_expr, CStringGetTextDatum(value->adbin),
+											ObjectIdGetDatum(RelationGetRelid(relation)))));
 	}
-	return (CpoSpan) {NULL, 0};
+	return (CpoSpan){NULL, 0};
 }
 
 static void
@@ -359,17 +360,17 @@ describe_column(const Describer *describer, Relation relation, Form_pg_attribute
 }
 
 static void
-prepare_gather(const Describer *describer, Form_pg_attribute attribute,
-			   const CpoColumn *column, MemoryContext context, GatherColumn *gather)
+prepare_gather(const Describer *describer, Form_pg_attribute attribute, const CpoColumn *column,
+			   MemoryContext context, GatherColumn *gather)
 {
 	gather->index = attribute->attnum - 1;
 	gather->varlena = attribute->attlen == -1;
-	gather->kind = column->generated_virtual ? GATHER_NOTHING :
-		gather_kind(describer, column->type);
+	gather->kind =
+		column->generated_virtual ? GATHER_NOTHING : gather_kind(describer, column->type);
 	if (gather->kind == GATHER_OUTPUT)
 	{
-		Oid			function;
-		bool		is_varlena;
+		Oid	 function;
+		bool is_varlena;
 
 		getTypeOutputInfo(attribute->atttypid, &function, &is_varlena);
 		fmgr_info_cxt(function, &gather->output, context);
@@ -386,10 +387,10 @@ prepare_gather(const Describer *describer, Form_pg_attribute attribute,
 static Bitmapset *
 index_columns(Oid index)
 {
-	Bitmapset  *columns = NULL;
-	HeapTuple	tuple;
+	Bitmapset	 *columns = NULL;
+	HeapTuple	  tuple;
 	Form_pg_index form;
-	int			i;
+	int			  i;
 
 	if (!OidIsValid(index))
 		return NULL;
@@ -398,8 +399,8 @@ index_columns(Oid index)
 		elog(ERROR, "cache lookup failed for index %u", index);
 	form = (Form_pg_index) GETSTRUCT(tuple);
 	for (i = 0; i < form->indnkeyatts; i++)
-		columns = bms_add_member(columns,
-								 form->indkey.values[i] - FirstLowInvalidHeapAttributeNumber);
+		columns =
+			bms_add_member(columns, form->indkey.values[i] - FirstLowInvalidHeapAttributeNumber);
 	ReleaseSysCache(tuple);
 	return columns;
 }
@@ -408,8 +409,8 @@ index_columns(Oid index)
 static void
 describe_root(const Describer *describer, CpoRelationInfo *info)
 {
-	List	   *ancestors = get_partition_ancestors(info->oid);
-	Oid			root = llast_oid(ancestors);
+	List *ancestors = get_partition_ancestors(info->oid);
+	Oid	  root = llast_oid(ancestors);
 
 	info->root_schema = name_span(describer, get_namespace_name(get_rel_namespace(root)));
 	info->root_name = name_span(describer, get_rel_name(root));
@@ -419,25 +420,23 @@ describe_root(const Describer *describer, CpoRelationInfo *info)
 
 void
 describe_relation(DecodingState *state, Relation relation, MemoryContext context,
-				  CpoRelationInfo *info, GatherColumn **columns,
-				  DependencyCallback depends, void *arg)
+				  CpoRelationInfo *info, GatherColumn **columns, DependencyCallback depends,
+				  void *arg)
 {
 	Form_pg_class form = relation->rd_rel;
-	TupleDesc	descriptor = RelationGetDescr(relation);
-	Describer	describer = {
-		.config = state->config,
-		.settings = state->config->native_values ? 0 : session_settings(),
-		.depends = depends,
-		.arg = arg
-	};
+	TupleDesc	  descriptor = RelationGetDescr(relation);
+	Describer	  describer = {.config = state->config,
+							   .settings = state->config->native_values ? 0 : session_settings(),
+							   .depends = depends,
+							   .arg = arg};
 	/* a rewrite's temporary table goes by the name of the table itself */
-	char	   *name = form->relrewrite ? get_rel_name(form->relrewrite) :
-		pstrdup(NameStr(form->relname));
-	char	   *schema = get_namespace_name(form->relnamespace);
-	CpoColumn  *described = palloc0(sizeof(CpoColumn) * (descriptor->natts + 1));
-	Bitmapset  *identity = NULL;
-	Bitmapset  *primary_key = NULL;
-	int			i;
+	char *name =
+		form->relrewrite ? get_rel_name(form->relrewrite) : pstrdup(NameStr(form->relname));
+	char	  *schema = get_namespace_name(form->relnamespace);
+	CpoColumn *described = palloc0(sizeof(CpoColumn) * (descriptor->natts + 1));
+	Bitmapset *identity = NULL;
+	Bitmapset *primary_key = NULL;
+	int		   i;
 
 	depends(arg, NAMESPACEOID,
 			GetSysCacheHashValue1(NAMESPACEOID, ObjectIdGetDatum(form->relnamespace)));
@@ -463,7 +462,7 @@ describe_relation(DecodingState *state, Relation relation, MemoryContext context
 	for (i = 0; i < descriptor->natts; i++)
 	{
 		Form_pg_attribute attribute = TupleDescAttr(descriptor, i);
-		CpoColumn  *column = &described[info->ncolumns];
+		CpoColumn		 *column = &described[info->ncolumns];
 
 		if (attribute->attisdropped)
 			continue;

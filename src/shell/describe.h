@@ -12,16 +12,15 @@
  * relation itself: the syscache's id and the entry's hash value there, or
  * cacheid -1 and the oid of a composite type's relation.
  */
-typedef void (*DependencyCallback) (void *arg, int cacheid, uint32 value);
+typedef void (*DependencyCallback)(void *arg, int cacheid, uint32 value);
 
 /*
  * Fills in the description, in the current memory context, and how each column
  * is to be gathered, with output functions set up in `context`; *columns has
  * info->ncolumns entries, in `context`.
  */
-extern void describe_relation(DecodingState *state, Relation relation,
-							  MemoryContext context, CpoRelationInfo *info,
-							  GatherColumn **columns,
+extern void describe_relation(DecodingState *state, Relation relation, MemoryContext context,
+							  CpoRelationInfo *info, GatherColumn **columns,
 							  DependencyCallback depends, void *arg);
 
-#endif							/* CPO_DESCRIBE_H */
+#endif /* CPO_DESCRIBE_H */

@@ -16,12 +16,12 @@
 
 struct OriginCache
 {
-	MemoryContext context;		/* of the name */
-	OriginId	record_origin;	/* of the record that is being decoded */
-	OriginId	id;				/* the last one looked up; InvalidOriginId: none */
-	uint64		generation;		/* of `invalidations` then */
-	CpoSpan		name;
-	bool		wanted;
+	MemoryContext context;		 /* of the name */
+	OriginId	  record_origin; /* of the record that is being decoded */
+	OriginId	  id;			 /* the last one looked up; InvalidOriginId: none */
+	uint64		  generation;	 /* of `invalidations` then */
+	CpoSpan		  name;
+	bool		  wanted;
 };
 
 /* Counts what happened to origins' catalog entries. */
@@ -36,7 +36,7 @@ origin_invalidated(Datum arg, SysCacheId cacheid, uint32 hashvalue)
 OriginCache *
 origin_cache_open(MemoryContext context)
 {
-	static bool registered = false;
+	static bool	 registered = false;
 	OriginCache *cache = MemoryContextAllocZero(context, sizeof(OriginCache));
 
 	if (!registered)
@@ -53,10 +53,10 @@ origin_cache_open(MemoryContext context)
 static char *
 look_up_name(OriginId id)
 {
-	bool		own_transaction = !IsTransactionState();
+	bool		  own_transaction = !IsTransactionState();
 	MemoryContext context = CurrentMemoryContext;
-	char	   *name = NULL;
-	char	   *found;
+	char		 *name = NULL;
+	char		 *found;
 
 	if (own_transaction)
 		StartTransactionCommand();
@@ -71,9 +71,9 @@ look_up_name(OriginId id)
 static void
 look_up(DecodingState *state, OriginId id)
 {
-	OriginCache *cache = state->origins;
+	OriginCache	 *cache = state->origins;
 	MemoryContext old_context;
-	char	   *name;
+	char		 *name;
 
 	if (cache->id == id && cache->generation == invalidations)
 		return;
@@ -82,7 +82,7 @@ look_up(DecodingState *state, OriginId id)
 	MemoryContextReset(cache->context);
 	old_context = MemoryContextSwitchTo(cache->context);
 	name = look_up_name(id);
-	cache->name = (CpoSpan) {name ? name : "", name ? strlen(name) : 0};
+	cache->name = (CpoSpan){name ? name : "", name ? strlen(name) : 0};
 	if (state->config->utf8_text)
 		cache->name = text_to_utf8(cache->name);
 	MemoryContextSwitchTo(old_context);
@@ -99,7 +99,7 @@ origin_wanted(DecodingState *state, OriginId id)
 {
 	state->origins->record_origin = id;
 	if (id == InvalidOriginId || !state->config->filter_origin_names)
-		return cpo_wants_origin(state->session, id, (CpoSpan) {"", 0});
+		return cpo_wants_origin(state->session, id, (CpoSpan){"", 0});
 	look_up(state, id);
 	return state->origins->wanted;
 }

@@ -19,24 +19,24 @@
 
 typedef struct OutputSettings
 {
-	int			date_style;
-	int			interval_style;
-	int			float_digits;
-	int			bytea_style;
-	pg_tz	   *time_zone;
+	int	   date_style;
+	int	   interval_style;
+	int	   float_digits;
+	int	   bytea_style;
+	pg_tz *time_zone;
 } OutputSettings;
 
 /* nesting level of the (sub)transaction that began it; 0: not in force */
-static int	native_level = 0;
+static int			  native_level = 0;
 static OutputSettings saved;
 
 /* A stretch of time in which a time zone's offset does not change. */
 typedef struct OffsetRange
 {
 	const pg_tz *time_zone;
-	pg_time_t	from;
-	pg_time_t	until;
-	int32		offset;
+	pg_time_t	 from;
+	pg_time_t	 until;
+	int32		 offset;
 } OffsetRange;
 
 void
@@ -46,9 +46,8 @@ native_settings_begin(void)
 
 	if (utc == NULL)
 		utc = pg_tzset("GMT");
-	saved = (OutputSettings) {
-		DateStyle, IntervalStyle, extra_float_digits, bytea_output, session_timezone
-	};
+	saved = (OutputSettings){DateStyle, IntervalStyle, extra_float_digits, bytea_output,
+							 session_timezone};
 	native_level = GetCurrentTransactionNestLevel();
 	DateStyle = USE_ISO_DATES;
 	IntervalStyle = INTSTYLE_ISO_8601;
@@ -77,12 +76,11 @@ at_transaction_end(XactEvent event, void *arg)
 }
 
 static void
-at_subtransaction_end(SubXactEvent event, SubTransactionId my_subid,
-					  SubTransactionId parent_subid, void *arg)
+at_subtransaction_end(SubXactEvent event, SubTransactionId my_subid, SubTransactionId parent_subid,
+					  void *arg)
 {
 	/* not for a subtransaction that an output function made for itself */
-	if (event == SUBXACT_EVENT_ABORT_SUB &&
-		GetCurrentTransactionNestLevel() <= native_level)
+	if (event == SUBXACT_EVENT_ABORT_SUB && GetCurrentTransactionNestLevel() <= native_level)
 		native_settings_end();
 }
 
@@ -101,7 +99,7 @@ native_settings_register(void)
 unsigned
 session_settings(void)
 {
-	unsigned	settings = 0;
+	unsigned settings = 0;
 
 	if (DateStyle != USE_ISO_DATES)
 		settings |= SETTING_DATES;
@@ -116,24 +114,24 @@ int32
 session_utc_offset(TimestampTz time)
 {
 	static OffsetRange range = {NULL, 0, 0, 0};
-	pg_time_t	seconds;
-	pg_time_t	boundary;
-	long int	before_offset;
-	long int	after_offset;
-	int			before_is_dst;
-	int			after_is_dst;
-	int			found;
+	pg_time_t		   seconds;
+	pg_time_t		   boundary;
+	long int		   before_offset;
+	long int		   after_offset;
+	int				   before_is_dst;
+	int				   after_is_dst;
+	int				   found;
 
 	if (TIMESTAMP_NOT_FINITE(time))
 		return 0;
 	/* round towards the past */
 	seconds = time / USECS_PER_SEC - (time % USECS_PER_SEC < 0 ? 1 : 0) +
-		(POSTGRES_EPOCH_JDATE - UNIX_EPOCH_JDATE) * (pg_time_t) SECS_PER_DAY;
+			  (POSTGRES_EPOCH_JDATE - UNIX_EPOCH_JDATE) * (pg_time_t) SECS_PER_DAY;
 	if (range.time_zone == session_timezone && seconds >= range.from && seconds < range.until)
 		return range.offset;
 
-	found = pg_next_dst_boundary(&seconds, &before_offset, &before_is_dst, &boundary,
-								 &after_offset, &after_is_dst, session_timezone);
+	found = pg_next_dst_boundary(&seconds, &before_offset, &before_is_dst, &boundary, &after_offset,
+								 &after_is_dst, session_timezone);
 	if (found < 0)
 		return 0;
 	range.time_zone = session_timezone;

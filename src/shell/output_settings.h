@@ -24,12 +24,12 @@ extern void native_settings_register(void);
  * One bit for each setting that keeps the core from printing a type itself in
  * a format that follows the session's settings.
  */
-#define SETTING_DATES 0x01		/* DateStyle is not ISO */
-#define SETTING_FLOATS 0x02		/* extra_float_digits is not positive */
-#define SETTING_BYTEA 0x04		/* bytea_output is not hex */
+#define SETTING_DATES 0x01	/* DateStyle is not ISO */
+#define SETTING_FLOATS 0x02 /* extra_float_digits is not positive */
+#define SETTING_BYTEA 0x04	/* bytea_output is not hex */
 extern unsigned session_settings(void);
 
 /* Offset of the session's time zone at that time, seconds east of UTC. */
 extern int32 session_utc_offset(TimestampTz time);
 
-#endif							/* CPO_OUTPUT_SETTINGS_H */
+#endif /* CPO_OUTPUT_SETTINGS_H */

@@ -30,31 +30,29 @@ PG_FUNCTION_INFO_V1(cpp_output_options);
 static CpoSpan
 span_of(const char *text)
 {
-	return (CpoSpan) {text, text ? strlen(text) : 0};
+	return (CpoSpan){text, text ? strlen(text) : 0};
 }
 
 static CpoPlace
 place_of(const LogicalDecodingContext *ctx)
 {
-	return (CpoPlace) {ctx->write_location, ctx->write_xid, ctx->write_xid};
+	return (CpoPlace){ctx->write_location, ctx->write_xid, ctx->write_xid};
 }
 
 static CpoTransaction
 facts_of(const DecodingState *state, const ReorderBufferTXN *txn)
 {
-	CpoSpan		gid = span_of(txn->gid);
+	CpoSpan gid = span_of(txn->gid);
 
-	return (CpoTransaction) {
-		.xid = txn->xid,
-		.first_lsn = txn->first_lsn,
-		.final_lsn = txn->final_lsn,
-		.end_lsn = txn->end_lsn,
-		.commit_time = TXN_COMMIT_TIME(txn),
-		.commit_offset = session_utc_offset(TXN_COMMIT_TIME(txn)),
-		.origin_id = txn->origin_id,
-		.origin_lsn = txn->origin_lsn,
-		.gid = state->config->utf8_text ? text_to_utf8(gid) : gid
-	};
+	return (CpoTransaction){.xid = txn->xid,
+							.first_lsn = txn->first_lsn,
+							.final_lsn = txn->final_lsn,
+							.end_lsn = txn->end_lsn,
+							.commit_time = TXN_COMMIT_TIME(txn),
+							.commit_offset = session_utc_offset(TXN_COMMIT_TIME(txn)),
+							.origin_id = txn->origin_id,
+							.origin_lsn = txn->origin_lsn,
+							.gid = state->config->utf8_text ? text_to_utf8(gid) : gid};
 }
 
 /*
@@ -79,15 +77,15 @@ leave(MemoryContext old_context)
 }
 
 /* A callback that hands the core a transaction and does what it asks for. */
-typedef CpoStatus (*TransactionEvent) (CpoSession *, const CpoPlace *, const CpoTransaction *);
+typedef CpoStatus (*TransactionEvent)(CpoSession *, const CpoPlace *, const CpoTransaction *);
 
 static void
-transaction_event(LogicalDecodingContext *ctx, const ReorderBufferTXN *txn,
-				  OriginId origin_id, TransactionEvent event)
+transaction_event(LogicalDecodingContext *ctx, const ReorderBufferTXN *txn, OriginId origin_id,
+				  TransactionEvent event)
 {
-	MemoryContext old_context;
+	MemoryContext  old_context;
 	DecodingState *state = enter(ctx, &old_context);
-	CpoPlace	place = place_of(ctx);
+	CpoPlace	   place = place_of(ctx);
 	CpoTransaction facts = facts_of(state, txn);
 
 	facts.origin_id = origin_id;
@@ -158,17 +156,14 @@ relation_skipped(const DecodingState *state, Relation relation)
 
 static void
 decode_change(LogicalDecodingContext *ctx, ReorderBufferTXN *txn, Relation relation,
-	   ReorderBufferChange *decoded)
+			  ReorderBufferChange *decoded)
 {
 	DecodingState *state = ctx->output_plugin_private;
-	MemoryContext old_context;
-	RelationPlan *plan;
-	HeapTuple	old_tuple;
-	HeapTuple	new_tuple;
-	CpoChange	event = {
-		.place = place_of(ctx),
-		.origin_id = decoded->origin_id
-	};
+	MemoryContext  old_context;
+	RelationPlan  *plan;
+	HeapTuple	   old_tuple;
+	HeapTuple	   new_tuple;
+	CpoChange	   event = {.place = place_of(ctx), .origin_id = decoded->origin_id};
 
 	report_progress(state);
 	switch (decoded->action)
@@ -216,18 +211,16 @@ decode_change(LogicalDecodingContext *ctx, ReorderBufferTXN *txn, Relation relat
 
 static void
 decode_truncate(LogicalDecodingContext *ctx, ReorderBufferTXN *txn, int nrelations,
-		 Relation relations[], ReorderBufferChange *decoded)
+				Relation relations[], ReorderBufferChange *decoded)
 {
-	MemoryContext old_context;
+	MemoryContext  old_context;
 	DecodingState *state = enter(ctx, &old_context);
-	CpoRelation **wanted = palloc(sizeof(CpoRelation *) * nrelations);
-	CpoTruncation event = {
-		.place = place_of(ctx),
-		.relations = wanted,
-		.cascade = decoded->data.truncate.cascade,
-		.restart_identity = decoded->data.truncate.restart_seqs
-	};
-	int			i;
+	CpoRelation	 **wanted = palloc(sizeof(CpoRelation *) * nrelations);
+	CpoTruncation  event = {.place = place_of(ctx),
+							.relations = wanted,
+							.cascade = decoded->data.truncate.cascade,
+							.restart_identity = decoded->data.truncate.restart_seqs};
+	int			   i;
 
 	report_progress(state);
 	relation_cache_sweep(state);
@@ -250,19 +243,17 @@ decode_truncate(LogicalDecodingContext *ctx, ReorderBufferTXN *txn, int nrelatio
 
 static void
 decode_message(LogicalDecodingContext *ctx, ReorderBufferTXN *txn, XLogRecPtr message_lsn,
-		bool transactional, const char *prefix, Size size, const char *content)
+			   bool transactional, const char *prefix, Size size, const char *content)
 {
-	MemoryContext old_context;
+	MemoryContext  old_context;
 	DecodingState *state = enter(ctx, &old_context);
-	CpoMessage	event = {
-		.place = place_of(ctx),
-		.message_lsn = message_lsn,
-		.origin_id = txn != NULL ? txn->origin_id : 0,
-		.transactional = transactional,
-		.valid_text = text_is_valid(content, size),
-		.prefix = span_of(prefix),
-		.content = {content, size}
-	};
+	CpoMessage	   event = {.place = place_of(ctx),
+							.message_lsn = message_lsn,
+							.origin_id = txn != NULL ? txn->origin_id : 0,
+							.transactional = transactional,
+							.valid_text = text_is_valid(content, size),
+							.prefix = span_of(prefix),
+							.content = {content, size}};
 
 	/*
 	 * In a transaction in progress this is the subtransaction whose change is
@@ -313,11 +304,11 @@ decode_commit_prepared(LogicalDecodingContext *ctx, ReorderBufferTXN *txn, XLogR
 
 static void
 decode_rollback_prepared(LogicalDecodingContext *ctx, ReorderBufferTXN *txn,
-				  XLogRecPtr prepare_end_lsn, TimestampTz prepare_time)
+						 XLogRecPtr prepare_end_lsn, TimestampTz prepare_time)
 {
-	MemoryContext old_context;
+	MemoryContext  old_context;
 	DecodingState *state = enter(ctx, &old_context);
-	CpoPlace	place = place_of(ctx);
+	CpoPlace	   place = place_of(ctx);
 	CpoTransaction facts = facts_of(state, txn);
 
 	facts.prepare_end_lsn = prepare_end_lsn;
@@ -339,9 +330,9 @@ decode_stream_start(LogicalDecodingContext *ctx, ReorderBufferTXN *txn)
 static void
 decode_stream_stop(LogicalDecodingContext *ctx, ReorderBufferTXN *txn)
 {
-	MemoryContext old_context;
+	MemoryContext  old_context;
 	DecodingState *state = enter(ctx, &old_context);
-	CpoPlace	place = place_of(ctx);
+	CpoPlace	   place = place_of(ctx);
 
 	check_core(state, cpo_stream_stop(state->session, &place));
 	perform_actions(state);
@@ -353,8 +344,8 @@ decode_stream_change(LogicalDecodingContext *ctx, ReorderBufferTXN *txn, Relatio
 					 ReorderBufferChange *decoded)
 {
 	DecodingState *state = ctx->output_plugin_private;
-	MemoryContext old_context;
-	CpoChange	event = {.place = place_of(ctx)};
+	MemoryContext  old_context;
+	CpoChange	   event = {.place = place_of(ctx)};
 
 	if (!state->config->opaque_stream)
 	{
@@ -376,9 +367,9 @@ decode_stream_change(LogicalDecodingContext *ctx, ReorderBufferTXN *txn, Relatio
 static void
 decode_stream_abort(LogicalDecodingContext *ctx, ReorderBufferTXN *txn, XLogRecPtr abort_lsn)
 {
-	MemoryContext old_context;
+	MemoryContext  old_context;
 	DecodingState *state = enter(ctx, &old_context);
-	CpoPlace	place = place_of(ctx);
+	CpoPlace	   place = place_of(ctx);
 
 	check_core(state, cpo_stream_abort(state->session, &place, TXN_TOP(txn)->xid, txn->xid,
 									   txn->first_lsn));
@@ -390,16 +381,14 @@ static void
 decode_stream_prepare(LogicalDecodingContext *ctx, ReorderBufferTXN *txn, XLogRecPtr prepare_lsn)
 {
 	OutputPluginUpdateProgress(ctx, false);
-	transaction_event(ctx, txn, origin_of_record(ctx->output_plugin_private),
-					  cpo_stream_prepare);
+	transaction_event(ctx, txn, origin_of_record(ctx->output_plugin_private), cpo_stream_prepare);
 }
 
 static void
 decode_stream_commit(LogicalDecodingContext *ctx, ReorderBufferTXN *txn, XLogRecPtr commit_lsn)
 {
 	OutputPluginUpdateProgress(ctx, false);
-	transaction_event(ctx, txn, origin_of_record(ctx->output_plugin_private),
-					  cpo_stream_commit);
+	transaction_event(ctx, txn, origin_of_record(ctx->output_plugin_private), cpo_stream_commit);
 }
 
 /* --- entry points --------------------------------------------------------- */
@@ -440,9 +429,9 @@ _PG_output_plugin_init(OutputPluginCallbacks *cb)
 void
 _PG_init(void)
 {
-	static char *streaming = NULL;
+	static char		 *streaming = NULL;
 	static const char name[] = "cpp_output.streaming";
-	const char *present = GetConfigOption(name, true, false);
+	const char		 *present = GetConfigOption(name, true, false);
 
 	if (present != NULL && (GetConfigOptionFlags(name, true) & GUC_CUSTOM_PLACEHOLDER) == 0)
 		return;
@@ -460,15 +449,14 @@ Datum
 cpp_output_options(PG_FUNCTION_ARGS)
 {
 	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
-	CpoOptionInfo info;
-	size_t		i;
+	CpoOptionInfo  info;
+	size_t		   i;
 
 	InitMaterializedSRF(fcinfo, 0);
 	for (i = 0; cpo_option_info(i, &info); i++)
 	{
-		const char *columns[] = {
-			info.name, info.formats, info.type, info.default_value, info.allowed, info.description
-		};
+		const char *columns[] = {info.name,			 info.formats, info.type,
+								 info.default_value, info.allowed, info.description};
 		Datum		values[lengthof(columns)] = {0};
 		bool		nulls[lengthof(columns)];
 		int			j;

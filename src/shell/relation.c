@@ -32,8 +32,8 @@
 /* Entries move about in the table, plans don't. */
 typedef struct RelationPlanSlot
 {
-	Oid			oid;
-	char		status;
+	Oid			  oid;
+	char		  status;
 	RelationPlan *plan;
 } RelationPlanSlot;
 
@@ -41,8 +41,8 @@ typedef struct RelationPlanSlot
 
 typedef struct Dependency
 {
-	uint64		key;			/* cacheid and value */
-	char		status;
+	uint64 key; /* cacheid and value */
+	char   status;
 } Dependency;
 
 #define SH_PREFIX dependencies
@@ -61,13 +61,13 @@ typedef struct Dependency
 
 struct RelationCache
 {
-	MemoryContext context;
-	plans_hash *plans;
+	MemoryContext	   context;
+	plans_hash		  *plans;
 	dependencies_hash *dependencies;
-	uint64		generation;		/* plans of an earlier one are stale */
-	unsigned	settings;		/* session_settings() that plans were made under */
-	uint32		sweep_at;		/* number of plans */
-	RelationPlan *latest;		/* the one looked up last */
+	uint64			   generation; /* plans of an earlier one are stale */
+	unsigned		   settings;   /* session_settings() that plans were made under */
+	uint32			   sweep_at;   /* number of plans */
+	RelationPlan	  *latest;	   /* the one looked up last */
 };
 
 /*
@@ -86,7 +86,7 @@ static void
 note_dependency(void *arg, int cacheid, uint32 value)
 {
 	RelationCache *cache = arg;
-	bool		found;
+	bool		   found;
 
 	dependencies_insert(cache->dependencies, dependency_key(cacheid, value), &found);
 }
@@ -100,7 +100,7 @@ is_dependency(RelationCache *cache, int cacheid, uint32 value)
 static void
 relation_invalidated(Datum arg, Oid relid)
 {
-	RelationCache *cache = active_cache;
+	RelationCache	 *cache = active_cache;
 	RelationPlanSlot *slot;
 
 	if (cache == NULL)
@@ -141,8 +141,8 @@ register_callbacks(void)
 RelationCache *
 relation_cache_open(DecodingState *state)
 {
-	MemoryContext context = AllocSetContextCreate(state->context, "cpp_output relations",
-												  ALLOCSET_DEFAULT_SIZES);
+	MemoryContext context =
+		AllocSetContextCreate(state->context, "cpp_output relations", ALLOCSET_DEFAULT_SIZES);
 	RelationCache *cache = MemoryContextAllocZero(context, sizeof(RelationCache));
 
 	cache->context = context;
@@ -171,12 +171,12 @@ usable(const RelationCache *cache, const RelationPlan *plan)
 void
 relation_cache_sweep(DecodingState *state)
 {
-	RelationCache *cache = state->relations;
+	RelationCache	 *cache = state->relations;
 	RelationPlanSlot *slot;
-	plans_iterator scan;
-	Oid		   *unusable;
-	uint32		count = 0;
-	uint32		i;
+	plans_iterator	  scan;
+	Oid				 *unusable;
+	uint32			  count = 0;
+	uint32			  i;
 
 	if (cache->plans->members < cache->sweep_at)
 		return;
@@ -205,14 +205,14 @@ static RelationPlan *
 find_or_add(RelationCache *cache, Oid oid)
 {
 	RelationPlanSlot *slot = plans_lookup(cache->plans, oid);
-	RelationPlan *plan;
-	bool		found;
+	RelationPlan	 *plan;
+	bool			  found;
 
 	if (slot != NULL)
 		return slot->plan;
 	plan = MemoryContextAllocZero(cache->context, sizeof(RelationPlan));
-	plan->context = AllocSetContextCreate(cache->context, "cpp_output relation",
-										  ALLOCSET_SMALL_SIZES);
+	plan->context =
+		AllocSetContextCreate(cache->context, "cpp_output relation", ALLOCSET_SMALL_SIZES);
 	slot = plans_insert(cache->plans, oid, &found);
 	slot->plan = plan;
 	return plan;
@@ -227,15 +227,15 @@ static void
 make_plan(DecodingState *state, RelationPlan *plan, Relation relation)
 {
 	CpoRelationInfo info = {0};
-	MemoryContext old_context;
-	int			i;
+	MemoryContext	old_context;
+	int				i;
 
 	plan->complete = false;
 	plan->stale = false;
 	plan->generation = state->relations->generation;
 	MemoryContextReset(plan->context);
-	describe_relation(state, relation, plan->context, &info, &plan->columns,
-					  note_dependency, state->relations);
+	describe_relation(state, relation, plan->context, &info, &plan->columns, note_dependency,
+					  state->relations);
 	check_core(state, cpo_relation_define(state->session, &info, &plan->relation));
 
 	old_context = MemoryContextSwitchTo(plan->context);
@@ -261,8 +261,8 @@ RelationPlan *
 relation_plan(DecodingState *state, Relation relation)
 {
 	RelationCache *cache = state->relations;
-	Oid			oid = RelationGetRelid(relation);
-	RelationPlan *plan = cache->latest;
+	Oid			   oid = RelationGetRelid(relation);
+	RelationPlan  *plan = cache->latest;
 
 	if (!state->config->native_values && session_settings() != cache->settings)
 	{

@@ -18,8 +18,8 @@
 /* What the error context says while an output function runs. */
 typedef struct RowContext
 {
-	Relation	relation;
-	int			index;
+	Relation relation;
+	int		 index;
 } RowContext;
 
 static void
@@ -56,7 +56,7 @@ plain_varlena(Datum datum)
 static void
 set_text(DecodingState *state, CpoValue *value, CpoForm form, const char *data, size_t len)
 {
-	CpoSpan		text = {data, len};
+	CpoSpan text = {data, len};
 
 	if (state->config->utf8_text)
 		text = text_to_utf8(text);
@@ -68,10 +68,10 @@ set_text(DecodingState *state, CpoValue *value, CpoForm form, const char *data, 
 static void
 set_float(CpoValue *value, double number, bool single)
 {
-	char	   *text = palloc(DOUBLE_SHORTEST_DECIMAL_LEN);
+	char *text = palloc(DOUBLE_SHORTEST_DECIMAL_LEN);
 
-	value->len = single ? float_to_shortest_decimal_buf((float) number, text) :
-		double_to_shortest_decimal_buf(number, text);
+	value->len = single ? float_to_shortest_decimal_buf((float) number, text)
+						: double_to_shortest_decimal_buf(number, text);
 	value->data = text;
 	value->form = CPO_TEXT;
 }
@@ -79,7 +79,7 @@ set_float(CpoValue *value, double number, bool single)
 static void
 set_output(DecodingState *state, GatherColumn *column, Datum datum, CpoValue *value)
 {
-	char	   *text;
+	char *text;
 
 	if (column->varlena)
 		datum = PointerGetDatum(plain_varlena(datum));
@@ -154,13 +154,13 @@ set_value(DecodingState *state, GatherColumn *column, Datum datum, CpoValue *val
 }
 
 void
-gather_row(DecodingState *state, RelationPlan *plan, Relation relation,
-		   HeapTuple tuple, CpoValue *values)
+gather_row(DecodingState *state, RelationPlan *plan, Relation relation, HeapTuple tuple,
+		   CpoValue *values)
 {
-	RowContext	row = {relation, 0};
+	RowContext			 row = {relation, 0};
 	ErrorContextCallback callback = {error_context_stack, row_error_context, &row};
-	bool		native = plan->any_output && state->config->native_values;
-	int			i;
+	bool				 native = plan->any_output && state->config->native_values;
+	int					 i;
 
 	heap_deform_tuple(tuple, RelationGetDescr(relation), plan->datums, plan->nulls);
 	error_context_stack = &callback;
@@ -169,7 +169,7 @@ gather_row(DecodingState *state, RelationPlan *plan, Relation relation,
 	for (i = 0; i < plan->ncolumns; i++)
 	{
 		GatherColumn *column = &plan->columns[i];
-		Datum		datum = plan->datums[column->index];
+		Datum		  datum = plan->datums[column->index];
 
 		if (plan->nulls[column->index])
 			values[i].form = CPO_NULL;

@@ -30,8 +30,7 @@ extern PGDLLEXPORT void _PG_output_plugin_init(OutputPluginCallbacks *cb);
 #define CPO_VERSION "1.0.0"
 
 #ifdef PG_MODULE_MAGIC_EXT
-#define CPO_MODULE_MAGIC \
-	PG_MODULE_MAGIC_EXT(.name = "cpp_output", .version = CPO_VERSION)
+#define CPO_MODULE_MAGIC PG_MODULE_MAGIC_EXT(.name = "cpp_output", .version = CPO_VERSION)
 #else
 #define CPO_MODULE_MAGIC PG_MODULE_MAGIC
 #endif
@@ -52,7 +51,7 @@ typedef SysCacheIdentifier SysCacheId;
 typedef RepOriginId OriginId;
 #define InvalidOriginId InvalidRepOriginId
 #define TXN_COMMIT_TIME(txn) ((txn)->xact_time.commit_time)
-typedef int SysCacheId;
+typedef int			SysCacheId;
 #endif
 
 #if PG_VERSION_NUM >= 170000
@@ -80,4 +79,4 @@ typedef int SysCacheId;
  */
 #define PLUGIN_REPORTS_PROGRESS (PG_VERSION_NUM < 160000)
 
-#endif							/* CPO_SERVER_H */
+#endif /* CPO_SERVER_H */

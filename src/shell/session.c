@@ -42,8 +42,7 @@ raise_core_error(const CpoError *error, bool utf8)
 
 	ereport(ERROR,
 			(errcode(MAKE_SQLSTATE(state[0], state[1], state[2], state[3], state[4])),
-			 errmsg_internal("%s", message),
-			 detail[0] ? errdetail_internal("%s", detail) : 0,
+			 errmsg_internal("%s", message), detail[0] ? errdetail_internal("%s", detail) : 0,
 			 hint[0] ? errhint("%s", hint) : 0));
 }
 
@@ -51,7 +50,7 @@ raise_core_error(const CpoError *error, bool utf8)
 static void
 release_state(void *arg)
 {
-	DecodingState *state = arg;
+	DecodingState	  *state = arg;
 	const CpoCounters *counters;
 
 	relation_cache_detach(state->relations);
@@ -60,17 +59,18 @@ release_state(void *arg)
 	if (state->session == NULL)
 		return;
 	counters = cpo_counters(state->session);
-	elog(DEBUG1, "cpp_output: sent " UINT64_FORMAT " transactions, " UINT64_FORMAT " changes, "
-		 UINT64_FORMAT " messages, " UINT64_FORMAT " bytes; skipped " UINT64_FORMAT
-		 " transactions; streamed " UINT64_FORMAT " transactions in " UINT64_FORMAT " blocks, "
-		 UINT64_FORMAT " bytes; spilled " UINT64_FORMAT " transactions in " UINT64_FORMAT
-		 " writes, " UINT64_FORMAT " bytes; discarded " UINT64_FORMAT " transactions, "
-		 UINT64_FORMAT " subtransactions",
-		 counters->transactions, counters->changes, counters->messages_out,
-		 counters->bytes_out, counters->skipped_transactions,
-		 counters->streamed_transactions, counters->streamed_blocks, counters->streamed_bytes,
-		 counters->spilled_transactions, counters->spill_writes, counters->spilled_bytes,
-		 counters->discarded_transactions, counters->discarded_subtransactions);
+	elog(DEBUG1,
+		 "cpp_output: sent " UINT64_FORMAT " transactions, " UINT64_FORMAT
+		 " changes, " UINT64_FORMAT " messages, " UINT64_FORMAT " bytes; skipped " UINT64_FORMAT
+		 " transactions; streamed " UINT64_FORMAT " transactions in " UINT64_FORMAT
+		 " blocks, " UINT64_FORMAT " bytes; spilled " UINT64_FORMAT
+		 " transactions in " UINT64_FORMAT " writes, " UINT64_FORMAT
+		 " bytes; discarded " UINT64_FORMAT " transactions, " UINT64_FORMAT " subtransactions",
+		 counters->transactions, counters->changes, counters->messages_out, counters->bytes_out,
+		 counters->skipped_transactions, counters->streamed_transactions, counters->streamed_blocks,
+		 counters->streamed_bytes, counters->spilled_transactions, counters->spill_writes,
+		 counters->spilled_bytes, counters->discarded_transactions,
+		 counters->discarded_subtransactions);
 	cpo_close(&state->memory, state->session);
 	state->session = NULL;
 }
@@ -78,20 +78,20 @@ release_state(void *arg)
 static CpoSpan
 span_of(const char *text)
 {
-	return (CpoSpan) {text, text ? strlen(text) : 0};
+	return (CpoSpan){text, text ? strlen(text) : 0};
 }
 
 /* The options as the core takes them; in UTF-8 if `convert`. */
 static CpoOption *
 collect_options(List *given, bool convert)
 {
-	CpoOption  *options = palloc(sizeof(CpoOption) * (list_length(given) + 1));
-	CpoOption  *next = options;
-	ListCell   *cell;
+	CpoOption *options = palloc(sizeof(CpoOption) * (list_length(given) + 1));
+	CpoOption *next = options;
+	ListCell  *cell;
 
-	foreach(cell, given)
+	foreach (cell, given)
 	{
-		DefElem    *element = lfirst(cell);
+		DefElem *element = lfirst(cell);
 
 		next->name = span_of(element->defname);
 		next->value = span_of(element->arg ? strVal(element->arg) : NULL);
@@ -105,22 +105,20 @@ collect_options(List *given, bool convert)
 static void
 open_core(DecodingState *state, List *given)
 {
-	int			encoding = GetDatabaseEncoding();
-	CpoServer	server = {
-		.version_num = PG_VERSION_NUM,
-		.plugin_name = span_of(NameStr(state->ctx->slot->data.plugin)),
-		.ascii_only = encoding != PG_UTF8,
-		.unchecked_text = encoding == PG_SQL_ASCII,
-		.streaming_setting = span_of(GetConfigOption("cpp_output.streaming", true, false))
-	};
-	CpoError	error;
-	bool		convert = false;
+	int		  encoding = GetDatabaseEncoding();
+	CpoServer server = {.version_num = PG_VERSION_NUM,
+						.plugin_name = span_of(NameStr(state->ctx->slot->data.plugin)),
+						.ascii_only = encoding != PG_UTF8,
+						.unchecked_text = encoding == PG_SQL_ASCII,
+						.streaming_setting =
+							span_of(GetConfigOption("cpp_output.streaming", true, false))};
+	CpoError  error;
+	bool	  convert = false;
 
 	for (;;)
 	{
-		CpoStatus	status = cpo_open(&state->memory, &server,
-									  collect_options(given, convert), list_length(given),
-									  &state->session, &error);
+		CpoStatus status = cpo_open(&state->memory, &server, collect_options(given, convert),
+									list_length(given), &state->session, &error);
 
 		if (status != CPO_OK)
 			raise_core_error(&error, convert);
@@ -137,19 +135,19 @@ open_core(DecodingState *state, List *given)
 DecodingState *
 state_open(LogicalDecodingContext *ctx, OutputPluginOptions *options)
 {
-	MemoryContext context = AllocSetContextCreate(ctx->context, "cpp_output",
-												  ALLOCSET_DEFAULT_SIZES);
+	MemoryContext context =
+		AllocSetContextCreate(ctx->context, "cpp_output", ALLOCSET_DEFAULT_SIZES);
 	DecodingState *state = MemoryContextAllocZero(context, sizeof(DecodingState));
-	MemoryContext old_context;
+	MemoryContext  old_context;
 
 	state->ctx = ctx;
 	state->context = context;
-	state->memory = (CpoMemory) {context, allocate, release};
+	state->memory = (CpoMemory){context, allocate, release};
 	state->release.func = release_state;
 	state->release.arg = state;
 	MemoryContextRegisterResetCallback(context, &state->release);
-	state->change_context = AllocSetContextCreate(context, "cpp_output change",
-												  ALLOCSET_DEFAULT_SIZES);
+	state->change_context =
+		AllocSetContextCreate(context, "cpp_output change", ALLOCSET_DEFAULT_SIZES);
 
 	old_context = MemoryContextSwitchTo(state->change_context);
 	open_core(state, ctx->output_plugin_options);
@@ -167,8 +165,8 @@ state_open(LogicalDecodingContext *ctx, OutputPluginOptions *options)
 	 */
 	state->wire.walsender = am_walsender && ctx->update_progress != NULL;
 
-	options->output_type = state->config->binary_output ?
-		OUTPUT_PLUGIN_BINARY_OUTPUT : OUTPUT_PLUGIN_TEXTUAL_OUTPUT;
+	options->output_type =
+		state->config->binary_output ? OUTPUT_PLUGIN_BINARY_OUTPUT : OUTPUT_PLUGIN_TEXTUAL_OUTPUT;
 	options->receive_rewrites = state->config->receive_rewrites;
 	ctx->streaming &= state->config->streaming != CPO_STREAMING_OFF;
 	if (state->config->two_phase == CPO_TWO_PHASE_OFF)

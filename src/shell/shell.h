@@ -13,44 +13,44 @@
 
 #include "core.h"
 
-typedef struct OriginCache OriginCache;
+typedef struct OriginCache	 OriginCache;
 typedef struct RelationCache RelationCache;
-typedef struct SpillFiles SpillFiles;
+typedef struct SpillFiles	 SpillFiles;
 
 /*
  * Messages that were queued behind the last flush of the socket; see wire.c.
  */
 typedef struct Wire
 {
-	bool		walsender;		/* messages may be queued */
+	bool		walsender; /* messages may be queued */
 	size_t		pending_bytes;
 	int			pending_messages;
-	TimestampTz batch_time;		/* of the first message in the queue */
+	TimestampTz batch_time; /* of the first message in the queue */
 } Wire;
 
 /* The output plugin's private data, in a memory context of its own. */
 typedef struct DecodingState
 {
 	LogicalDecodingContext *ctx;
-	MemoryContext context;		/* lives as long as the session: this state, the
-								 * core's memory, caches */
-	MemoryContext change_context;	/* reset for every change */
+	MemoryContext			context;	  /* lives as long as the session: this state, the
+										   * core's memory, caches */
+	MemoryContext		  change_context; /* reset for every change */
 	MemoryContextCallback release;
 
-	CpoMemory	memory;
-	CpoSession *session;
+	CpoMemory		 memory;
+	CpoSession		*session;
 	const CpoConfig *config;
 
 	RelationCache *relations;
-	OriginCache *origins;
-	SpillFiles *spill;
-	Wire		wire;
-	int			unreported_changes; /* since the last report of progress */
+	OriginCache	  *origins;
+	SpillFiles	  *spill;
+	Wire		   wire;
+	int			   unreported_changes; /* since the last report of progress */
 } DecodingState;
 
 /* session.c: opening and releasing the state; ERROR on bad options */
-extern DecodingState *state_open(LogicalDecodingContext *ctx, OutputPluginOptions *options);
-extern void state_release(DecodingState *state);
+extern DecodingState   *state_open(LogicalDecodingContext *ctx, OutputPluginOptions *options);
+extern void				state_release(DecodingState *state);
 pg_noreturn extern void raise_core_error(const CpoError *error, bool utf8);
 
 /* Raises the core's error if there is one. */
@@ -63,18 +63,18 @@ check_core(const DecodingState *state, CpoStatus status)
 
 /* origin.c: replication origins */
 extern OriginCache *origin_cache_open(MemoryContext context);
-extern bool origin_wanted(DecodingState *state, OriginId id);
-extern CpoSpan origin_name(DecodingState *state, OriginId id);
-extern OriginId origin_of_record(const DecodingState *state);
+extern bool			origin_wanted(DecodingState *state, OriginId id);
+extern CpoSpan		origin_name(DecodingState *state, OriginId id);
+extern OriginId		origin_of_record(const DecodingState *state);
 
 /* wire.c: carries out the core's actions for the last event */
 extern void perform_actions(DecodingState *state);
 
 /* spill.c: temporary files of transactions in progress */
 extern SpillFiles *spill_open(MemoryContext context);
-extern void spill_write(DecodingState *state, const CpoAction *action);
-extern void spill_read(DecodingState *state, const CpoAction *action);
-extern void spill_drop(DecodingState *state, const CpoAction *action);
-extern void spill_close(SpillFiles *files);
+extern void		   spill_write(DecodingState *state, const CpoAction *action);
+extern void		   spill_read(DecodingState *state, const CpoAction *action);
+extern void		   spill_drop(DecodingState *state, const CpoAction *action);
+extern void		   spill_close(SpillFiles *files);
 
-#endif							/* CPO_SHELL_H */
+#endif /* CPO_SHELL_H */

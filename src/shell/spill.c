@@ -23,9 +23,9 @@
 
 typedef struct SpillFile
 {
-	slist_node	node;
-	uint32		number;
-	File		file;
+	slist_node node;
+	uint32	   number;
+	File	   file;
 } SpillFile;
 
 /*
@@ -36,15 +36,15 @@ typedef struct SpillFile
 struct SpillFiles
 {
 	MemoryContext context;
-	slist_head	files;
+	slist_head	  files;
 };
 
 /* What the error context says. */
 typedef struct SpillContext
 {
-	const char *what;
-	const char *slot;
-	const CpoAction *action;
+	const char		  *what;
+	const char		  *slot;
+	const CpoAction	  *action;
 	const CpoCounters *counters;
 } SpillContext;
 
@@ -53,13 +53,11 @@ spill_error_context(void *arg)
 {
 	SpillContext *spill = arg;
 
-	errcontext("%s temporary file of transaction %u, slot \"%s\", "
-			   UINT64_FORMAT " bytes at offset " UINT64_FORMAT
-			   " (transactions in progress hold " UINT64_FORMAT " bytes in memory and "
-			   UINT64_FORMAT " in files)",
-			   spill->what, spill->action->xid, spill->slot,
-			   (uint64) spill->action->len, spill->action->offset,
-			   spill->counters->memory_bytes, spill->counters->file_bytes);
+	errcontext("%s temporary file of transaction %u, slot \"%s\", " UINT64_FORMAT
+			   " bytes at offset " UINT64_FORMAT " (transactions in progress hold " UINT64_FORMAT
+			   " bytes in memory and " UINT64_FORMAT " in files)",
+			   spill->what, spill->action->xid, spill->slot, (uint64) spill->action->len,
+			   spill->action->offset, spill->counters->memory_bytes, spill->counters->file_bytes);
 }
 
 SpillFiles *
@@ -75,11 +73,11 @@ spill_open(MemoryContext context)
 static SpillFile *
 find_file(SpillFiles *spill, uint32 number)
 {
-	slist_iter	iter;
+	slist_iter iter;
 
 	slist_foreach(iter, &spill->files)
 	{
-		SpillFile  *entry = slist_container(SpillFile, node, iter.cur);
+		SpillFile *entry = slist_container(SpillFile, node, iter.cur);
 
 		if (entry->number == number)
 			return entry;
@@ -90,19 +88,14 @@ find_file(SpillFiles *spill, uint32 number)
 /* The callbacks of one action, with an error context around them. */
 static void
 with_context(DecodingState *state, const CpoAction *action, const char *what,
-			 void (*run) (DecodingState *state, const CpoAction *action))
+			 void (*run)(DecodingState *state, const CpoAction *action))
 {
-	SpillContext spill = {
-		.what = what,
-		.slot = NameStr(state->ctx->slot->data.name),
-		.action = action,
-		.counters = cpo_counters(state->session)
-	};
+	SpillContext		 spill = {.what = what,
+								  .slot = NameStr(state->ctx->slot->data.name),
+								  .action = action,
+								  .counters = cpo_counters(state->session)};
 	ErrorContextCallback callback = {
-		.previous = error_context_stack,
-		.callback = spill_error_context,
-		.arg = &spill
-	};
+		.previous = error_context_stack, .callback = spill_error_context, .arg = &spill};
 
 	error_context_stack = &callback;
 	run(state, action);
@@ -126,15 +119,14 @@ write_block(DecodingState *state, const CpoAction *action)
 	}
 	while (done < action->len)
 	{
-		int			written = FileWrite(entry->file, action->data + done,
-										(int) Min(action->len - done, MAX_IO_BYTES),
-										action->offset + done, WAIT_EVENT_BUFFILE_WRITE);
+		int written =
+			FileWrite(entry->file, action->data + done, (int) Min(action->len - done, MAX_IO_BYTES),
+					  action->offset + done, WAIT_EVENT_BUFFILE_WRITE);
 
 		if (written <= 0)
-			ereport(ERROR,
-					(errcode_for_file_access(),
-					 errmsg("could not write to temporary file \"%s\": %m",
-							FilePathName(entry->file))));
+			ereport(ERROR, (errcode_for_file_access(),
+							errmsg("could not write to temporary file \"%s\": %m",
+								   FilePathName(entry->file))));
 		done += written;
 	}
 }
@@ -142,22 +134,21 @@ write_block(DecodingState *state, const CpoAction *action)
 static void
 read_block(DecodingState *state, const CpoAction *action)
 {
-	SpillFile  *entry = find_file(state->spill, action->file);
-	size_t		done = 0;
+	SpillFile *entry = find_file(state->spill, action->file);
+	size_t	   done = 0;
 
 	if (entry == NULL)
 		elog(ERROR, "temporary file %u does not exist", action->file);
 	while (done < action->len)
 	{
-		int			got = FileRead(entry->file, action->data + done,
-								   (int) Min(action->len - done, MAX_IO_BYTES),
-								   action->offset + done, WAIT_EVENT_BUFFILE_READ);
+		int got =
+			FileRead(entry->file, action->data + done, (int) Min(action->len - done, MAX_IO_BYTES),
+					 action->offset + done, WAIT_EVENT_BUFFILE_READ);
 
 		if (got < 0)
-			ereport(ERROR,
-					(errcode_for_file_access(),
-					 errmsg("could not read from temporary file \"%s\": %m",
-							FilePathName(entry->file))));
+			ereport(ERROR, (errcode_for_file_access(),
+							errmsg("could not read from temporary file \"%s\": %m",
+								   FilePathName(entry->file))));
 		if (got == 0)
 			ereport(ERROR,
 					(errcode(ERRCODE_DATA_CORRUPTED),
@@ -181,7 +172,7 @@ spill_read(DecodingState *state, const CpoAction *action)
 void
 spill_drop(DecodingState *state, const CpoAction *action)
 {
-	SpillFile  *entry = find_file(state->spill, action->file);
+	SpillFile *entry = find_file(state->spill, action->file);
 
 	/* a request that comes again after an ERROR finds nothing */
 	if (entry == NULL)
@@ -195,9 +186,8 @@ spill_drop(DecodingState *state, const CpoAction *action)
 void
 spill_close(SpillFiles *spill)
 {
-	slist_iter	iter;
+	slist_iter iter;
 
-	slist_foreach(iter, &spill->files)
-		FileClose(slist_container(SpillFile, node, iter.cur)->file);
+	slist_foreach(iter, &spill->files) FileClose(slist_container(SpillFile, node, iter.cur)->file);
 	slist_init(&spill->files);
 }

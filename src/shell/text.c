@@ -15,7 +15,7 @@
 static bool
 is_ascii_text(CpoSpan text)
 {
-	size_t		i;
+	size_t i;
 
 	for (i = 0; i < text.len; i++)
 	{
@@ -28,31 +28,32 @@ is_ascii_text(CpoSpan text)
 static bool
 needs_conversion(CpoSpan text)
 {
-	int			encoding = GetDatabaseEncoding();
+	int encoding = GetDatabaseEncoding();
 
 	return text.data != NULL && encoding != PG_UTF8 && encoding != PG_SQL_ASCII &&
-		!is_ascii_text(text);
+		   !is_ascii_text(text);
 }
 
 static void
 append_converted(StringInfo out, CpoSpan text, Oid conversion, int from, int to,
 				 const char *replacement)
 {
-	const char *at = text.data;
-	size_t		left = text.len;
+	const char	 *at = text.data;
+	size_t		  left = text.len;
 	unsigned char piece[PIECE * MAX_CONVERSION_GROWTH + 1];
 
 	while (left > 0)
 	{
-		int			wanted = (int) Min(left, PIECE);
-		int			done;
+		int wanted = (int) Min(left, PIECE);
+		int done;
 
 		/* don't cut a character */
 		if ((size_t) wanted < left)
 			wanted = pg_encoding_mbcliplen(from, at, (int) Min(left, 2 * PIECE), wanted);
-		done = wanted == 0 ? 0 :
-			pg_do_encoding_conversion_buf(conversion, from, to, (unsigned char *) at, wanted,
-										  piece, sizeof(piece), true);
+		done = wanted == 0
+				   ? 0
+				   : pg_do_encoding_conversion_buf(conversion, from, to, (unsigned char *) at,
+												   wanted, piece, sizeof(piece), true);
 		if (done > 0)
 			appendStringInfoString(out, (char *) piece);
 		else
@@ -76,10 +77,10 @@ append_converted(StringInfo out, CpoSpan text, Oid conversion, int from, int to,
 static CpoSpan
 convert(CpoSpan text, int from, int to, const char *replacement)
 {
-	MemoryContext context = CurrentMemoryContext;
-	bool		own_transaction = !IsTransactionState();
+	MemoryContext  context = CurrentMemoryContext;
+	bool		   own_transaction = !IsTransactionState();
 	StringInfoData out;
-	Oid			conversion;
+	Oid			   conversion;
 
 	initStringInfo(&out);
 	if (own_transaction)
@@ -90,30 +91,28 @@ convert(CpoSpan text, int from, int to, const char *replacement)
 	if (own_transaction)
 		CommitTransactionCommand();
 	MemoryContextSwitchTo(context);
-	return OidIsValid(conversion) ? (CpoSpan) {out.data, out.len} : text;
+	return OidIsValid(conversion) ? (CpoSpan){out.data, out.len} : text;
 }
 
 CpoSpan
 text_to_utf8(CpoSpan text)
 {
-	return needs_conversion(text) ?
-		convert(text, GetDatabaseEncoding(), PG_UTF8, "\xEF\xBF\xBD") : text;
+	return needs_conversion(text) ? convert(text, GetDatabaseEncoding(), PG_UTF8, "\xEF\xBF\xBD")
+								  : text;
 }
 
 const char *
 text_from_utf8(const char *text)
 {
-	CpoSpan		span = {text, strlen(text)};
+	CpoSpan span = {text, strlen(text)};
 
-	return needs_conversion(span) ?
-		convert(span, PG_UTF8, GetDatabaseEncoding(), "?").data : text;
+	return needs_conversion(span) ? convert(span, PG_UTF8, GetDatabaseEncoding(), "?").data : text;
 }
 
 bool
 text_is_valid(const char *data, size_t len)
 {
-	int			encoding = GetDatabaseEncoding();
+	int encoding = GetDatabaseEncoding();
 
-	return pg_verify_mbstr(encoding == PG_SQL_ASCII ? PG_UTF8 : encoding,
-						   data, (int) len, true);
+	return pg_verify_mbstr(encoding == PG_SQL_ASCII ? PG_UTF8 : encoding, data, (int) len, true);
 }

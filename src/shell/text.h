@@ -23,4 +23,4 @@ extern const char *text_from_utf8(const char *text);
 /* Is it text at all, in the database's encoding (UTF-8 for SQL_ASCII)? */
 extern bool text_is_valid(const char *data, size_t len);
 
-#endif							/* CPO_TEXT_H */
+#endif /* CPO_TEXT_H */

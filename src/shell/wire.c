@@ -39,9 +39,9 @@ void
 perform_actions(DecodingState *state)
 {
 	LogicalDecodingContext *ctx = state->ctx;
-	XLogRecPtr	saved_location = ctx->write_location;
-	TransactionId saved_xid = ctx->write_xid;
-	CpoAction	action;
+	XLogRecPtr				saved_location = ctx->write_location;
+	TransactionId			saved_xid = ctx->write_xid;
+	CpoAction				action;
 
 	for (;;)
 	{
@@ -84,8 +84,7 @@ raise_warning(DecodingState *state, const CpoAction *action)
 	const char *detail = utf8 ? text_from_utf8(action->detail) : action->detail;
 
 	ereport(WARNING,
-			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-			 errmsg_internal("%s", message),
+			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE), errmsg_internal("%s", message),
 			 detail[0] ? errdetail_internal("%s", detail) : 0,
 			 action->hint[0] ? errhint("%s", action->hint) : 0));
 }
@@ -93,14 +92,14 @@ raise_warning(DecodingState *state, const CpoAction *action)
 static void
 send_message(DecodingState *state, const CpoAction *action)
 {
-	Wire	   *wire = &state->wire;
-	bool		batch_full = wire->pending_bytes + action->len >= BATCH_BYTES ||
-		wire->pending_messages + 1 >= BATCH_MESSAGES;
+	Wire *wire = &state->wire;
+	bool  batch_full = wire->pending_bytes + action->len >= BATCH_BYTES ||
+					  wire->pending_messages + 1 >= BATCH_MESSAGES;
 
 	state->ctx->write_location = action->lsn;
 	state->ctx->write_xid = action->xid;
-	if (wire->walsender && !action->flush && !batch_full &&
-		!action->split && !action->continues && !action->more)
+	if (wire->walsender && !action->flush && !batch_full && !action->split && !action->continues &&
+		!action->more)
 		queue_message(state, action);
 	else
 		write_message(state, action);
@@ -110,11 +109,11 @@ send_message(DecodingState *state, const CpoAction *action)
 static void
 queue_message(DecodingState *state, const CpoAction *action)
 {
-	Wire	   *wire = &state->wire;
-	char	   *frame = action->data - CPO_HEADROOM;
+	Wire *wire = &state->wire;
+	char *frame = action->data - CPO_HEADROOM;
 	/* as the server has it, for synchronous replication's sake */
-	uint64		lsn = pg_hton64(action->last ? action->lsn : InvalidXLogRecPtr);
-	uint64		sendtime;
+	uint64 lsn = pg_hton64(action->last ? action->lsn : InvalidXLogRecPtr);
+	uint64 sendtime;
 
 	if (wire->pending_messages == 0)
 		wire->batch_time = GetCurrentTimestamp();

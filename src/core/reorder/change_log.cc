@@ -25,8 +25,8 @@ void change_log::put(const record &message) noexcept
 	char *out = c.data() + c.used;
 
 	newest_lsn = std::max(newest_lsn, message.place != 0 ? message.place : message.lsn);
-	const record_header header{message.lsn, newest_lsn, static_cast<std::uint32_t>(len),
-		message.gap, message.flags, {}};
+	const record_header header{
+		message.lsn, newest_lsn, static_cast<std::uint32_t>(len), message.gap, message.flags, {}};
 	std::memcpy(out, &header, sizeof header);
 	if (len != 0) {
 		// what pads the last word is written to the file, so it must not be left undefined

@@ -20,8 +20,8 @@ struct chunk
 	std::size_t room() const noexcept { return capacity - used; }
 	std::size_t footprint() const noexcept { return sizeof(chunk) + capacity; }
 
-	std::size_t capacity; // bytes of payload, a multiple of 8
-	std::size_t used = 0; // bytes of it that hold records
+	std::size_t capacity;	// bytes of payload, a multiple of 8
+	std::size_t used = 0;	// bytes of it that hold records
 	CpoLsn first_place = 0; // of the records in it
 	CpoLsn last_place = 0;
 };

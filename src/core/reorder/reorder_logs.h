@@ -7,10 +7,11 @@
  *
  * A cut needs nothing but LSNs. Savepoints nest, and the changes of a log are in LSN order (one
  * that is not, the row of an INSERT ... ON CONFLICT behind what its index expressions did, takes
- * the place of the newest before it), so whatever is at or after the first LSN of a subtransaction belongs to it or to its descendants.
- * Whole chunks and blocks beyond the cut fall off the end, which costs as much as appending
- * them did; at most one chunk is searched; and in a block that is in the file already only the
- * LSN is noted up to which it is valid. Thus no memory is spent on subtransactions.
+ * the place of the newest before it), so whatever is at or after the first LSN of a subtransaction
+ * belongs to it or to its descendants. Whole chunks and blocks beyond the cut fall off the end,
+ * which costs as much as appending them did; at most one chunk is searched; and in a block that is
+ * in the file already only the LSN is noted up to which it is valid. Thus no memory is spent on
+ * subtransactions.
  *
  * Every function either completes or leaves the logs as they were. Throws std::bad_alloc where
  * it says so, reorder_misuse where the caller broke the contract.
