@@ -2,6 +2,7 @@
 
 import os
 import re
+import statistics
 import threading
 
 MB = 1 << 20
@@ -92,11 +93,8 @@ class Fit:
         middle = len(slopes) / 2
         self.low = slopes[max(0, int(middle - half))]
         self.high = slopes[min(len(slopes) - 1, int(middle + half))]
-
-    @property
-    def growth(self):
-        """Bytes from the first to the last point."""
-        return self.slope * self.seconds
+        thirds = [statistics.median(y for _, y in points[n * i // 3:n * (i + 1) // 3]) for i in range(3)]
+        self.rises = (thirds[1] - thirds[0], thirds[2] - thirds[1])     # bytes from third to third
 
     def per_hour(self):
         return "{:+.2f} ({:+.2f} .. {:+.2f}) MB per hour".format(*(s * 3600 / MB for s in (self.slope, self.low, self.high)))

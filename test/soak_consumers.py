@@ -21,7 +21,7 @@ from psycopg2.extras import LogicalReplicationConnection
 from replay import Applier, Number, Type, parse
 
 KINDS = ("insert", "update", "delete")
-MARKER = "soak"     # prefix of the message that ends a cycle; its content is the cycle's number
+MARKER = "soak"     # prefix of the message that ends a cycle; its content is a number
 
 
 @dataclass
@@ -32,6 +32,11 @@ class Transaction:
     marker: int = None
     digest: object = field(default_factory=hashlib.sha256)
     end: int = None     # LSN behind it; None: that of its last message
+    texts: list = field(default_factory=list)   # its messages, where two slots have to have the same
+
+    def add(self, text):
+        self.digest.update(text.encode())
+        self.texts.append(text)
 
     def summary(self):
         return (self.xid, *self.changes.values(), self.digest.hexdigest()[:16])
@@ -50,13 +55,13 @@ class Reader:
     def begin(self, xid, text):
         assert self.open is None, "begin within a transaction"
         self.open = Transaction(int(xid))
-        self.open.digest.update(text.encode())
+        self.open.add(text)
 
     def change(self, kind, text):
         assert self.open is not None, f"{kind} outside a transaction"
         if kind in KINDS:
             self.open.changes[kind] += 1
-        self.open.digest.update(text.encode())
+        self.open.add(text)
 
     def message(self, prefix, content, text):
         self.change("message", text)
@@ -66,7 +71,7 @@ class Reader:
     def commit(self, text):
         assert self.open is not None, "commit outside a transaction"
         done, self.open = self.open, None
-        done.digest.update(text.encode())
+        done.add(text)
         return done
 
 
@@ -209,6 +214,7 @@ class Consumer:
         self.done = 0           # LSN behind the last transaction that was finished
         self.exact = False      # the server was told to start there
         self.summaries = []
+        self.texts = {}         # xid: messages of the transactions of the last cycle
         self.again = 0          # transactions that came again
         self.stopping = False
 
@@ -239,7 +245,11 @@ class Consumer:
                     cursor.send_feedback(flush_lsn=max(self.done, cursor.wal_end), force=True)
                 select.select([cursor, self.pipe], [], [], 1)
                 if self.pipe.poll():
-                    self.stopping = self.pipe.recv() == "stop"
+                    command = self.pipe.recv()
+                    if isinstance(command, int):
+                        self.pipe.send(("texts", self.texts.get(command, [])))
+                        continue
+                    self.stopping = command == "stop"
                     return      # "drop" only loses the connection
         finally:
             connection.close()
@@ -263,8 +273,11 @@ class Consumer:
             except Exception as error:
                 raise AssertionError(f"{self.name}: transaction {transaction.xid}: {str(transaction.events)[:3000]}") from error
         self.done = end
+        if not self.summaries:
+            self.texts = {}
+        self.texts[transaction.xid] = transaction.texts
         if transaction.marker is not None:
-            self.pipe.send(("cycle", transaction.marker, self.summaries, self.again))
+            self.pipe.send(("marker", transaction.marker, self.summaries, self.again))
             self.summaries, self.again = [], 0
         elif any(transaction.changes.values()):
             self.summaries.append(transaction.summary())
