@@ -268,10 +268,10 @@ for my $options ({ format => 'json', streaming => 'off' }, { format => 'json', s
 create_slot($node, 'second');
 $node->safe_psql('postgres', q{INSERT INTO t SELECT i, repeat('small ', 10) FROM generate_series(500001, 600000) i});
 $node->safe_psql('postgres', q{SELECT pg_replication_slot_advance('wide_messages', (SELECT confirmed_flush_lsn FROM pg_replication_slots WHERE slot_name = 'second'))});
-$node->safe_psql('postgres', q{ALTER SYSTEM SET wal_sender_timeout = '4s'});
+$node->safe_psql('postgres', q{ALTER SYSTEM SET wal_sender_timeout = '5s'});
 $node->safe_psql('postgres', q{SELECT pg_reload_conf()});
 my $from = log_position($node);
-my $seen = replication('timeout', 'wide_messages', { format => 'json' }, '--second-slot' => 'second', '--wal-sender-timeout' => '4');
+my $seen = replication('timeout', 'wide_messages', { format => 'json' }, '--second-slot' => 'second', '--wal-sender-timeout' => '5');
 ok($seen->{alive}, 'a client that reads slowly and answers stays');
 is($seen->{'read slowly'} + $seen->{'read then'}, 100_002, 'and receives the transaction to its end');
 like($seen->{stalled}, qr/closed|reset|timeout/i, 'a client that stops reading is given up');
