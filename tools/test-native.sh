@@ -17,8 +17,12 @@ elsewhere() { # elsewhere NAME COMMAND...
 	(cd "$directory" && "$@")
 }
 
-part "suite on PostgreSQL $PG_MAJOR" env CPO_SEEDS=1-20 tools/test-server.sh
+part "suite on PostgreSQL $PG_MAJOR" env CPO_SEEDS=1-20 CPO_REORDER_SEEDS=1-50 \
+	CPO_WAL2JSON_SEEDS=1-4 tools/test-server.sh
 part "consumers of wal2json" test/consumers/run
+part "killed at random, 20 rounds" test/kill_rounds.py 20
+part "soak, 2 minutes" tools/soak.sh 2
+part "scale" test/scale.py quick
 part "unit tests under ASan and UBSan" make -j"$(nproc)" -s unit SANITIZE=1 UNIT_ARGS=--gtest_brief=1
 part "build with clang" elsewhere clang make -j"$(nproc)" -s WERROR=1 CC=clang CXX=clang++
 part "build with meson" tools/test-meson.sh
