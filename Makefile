@@ -99,7 +99,7 @@ else
 UNIT_DIR = build/unit
 endif
 UNIT_OBJS = $(patsubst %.cc,$(UNIT_DIR)/%.o,$(CORE_SOURCES) $(sort $(wildcard test/unit/*.cc)))
-UNIT_CXXFLAGS = $(CORE_FLAGS) -g $(UNIT_SANITIZE) -Itest/unit
+UNIT_CXXFLAGS = $(CORE_FLAGS) -O1 -g $(UNIT_SANITIZE) -Itest/unit
 
 .PHONY: unit fuzz
 unit: $(UNIT_DIR)/unit

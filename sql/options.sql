@@ -1,5 +1,7 @@
 -- The options: what there is, both spellings, and what is said of bad ones.
+SET client_min_messages = warning; -- another test may have made it
 CREATE EXTENSION IF NOT EXISTS cpp_output;
+RESET client_min_messages;
 \pset format unaligned
 \pset tuples_only on
 \set SHOW_CONTEXT never

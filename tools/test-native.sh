@@ -18,7 +18,7 @@ elsewhere() { # elsewhere NAME COMMAND...
 }
 
 part "suite on PostgreSQL $PG_MAJOR" env CPO_SEEDS=1-20 CPO_REORDER_SEEDS=1-50 \
-	CPO_WAL2JSON_SEEDS=1-4 tools/test-server.sh
+	CPO_WAL2JSON_SEEDS=1-3 tools/test-server.sh
 part "consumers of wal2json" test/consumers/run
 part "killed at random, 20 rounds" test/kill_rounds.py 20
 part "soak, 2 minutes" tools/soak.sh 2
