@@ -30,16 +30,20 @@ class Transaction:
     changes: dict = field(default_factory=lambda: dict.fromkeys(KINDS, 0))
     events: list = field(default_factory=list)
     marker: int = None
-    digest: object = field(default_factory=hashlib.sha256)
     end: int = None     # LSN behind it; None: that of its last message
-    texts: list = field(default_factory=list)   # its messages, where two slots have to have the same
-
-    def add(self, text):
-        self.digest.update(text.encode())
-        self.texts.append(text)
+    texts: list = field(default_factory=list)   # all that the slot sent for it
+    messages: list = field(default_factory=list)    # those of pg_logical_emit_message
 
     def summary(self):
-        return (self.xid, *self.changes.values(), self.digest.hexdigest()[:16])
+        """What two slots have to agree on.
+
+        Not the place of a logical message: the server gives it the LSN of the record behind it, and if that is a change of
+        another subtransaction, the server's merging of both takes them in either order.
+        """
+        digest = hashlib.sha256()
+        for text in self.texts + sorted(self.messages):
+            digest.update(text.encode())
+        return (self.xid, *self.changes.values(), digest.hexdigest()[:16])
 
 
 class Reader:
@@ -55,23 +59,24 @@ class Reader:
     def begin(self, xid, text):
         assert self.open is None, "begin within a transaction"
         self.open = Transaction(int(xid))
-        self.open.add(text)
+        self.open.texts.append(text)
 
     def change(self, kind, text):
         assert self.open is not None, f"{kind} outside a transaction"
         if kind in KINDS:
             self.open.changes[kind] += 1
-        self.open.add(text)
+        self.open.texts.append(text)
 
     def message(self, prefix, content, text):
-        self.change("message", text)
+        assert self.open is not None, "transactional message outside a transaction"
+        self.open.messages.append(text)
         if prefix == MARKER:
             self.open.marker = int(content)
 
     def commit(self, text):
         assert self.open is not None, "commit outside a transaction"
         done, self.open = self.open, None
-        done.add(text)
+        done.texts.append(text)
         return done
 
 
@@ -275,7 +280,7 @@ class Consumer:
         self.done = end
         if not self.summaries:
             self.texts = {}
-        self.texts[transaction.xid] = transaction.texts
+        self.texts[transaction.xid] = transaction.texts + sorted(transaction.messages)
         if transaction.marker is not None:
             self.pipe.send(("marker", transaction.marker, self.summaries, self.again))
             self.summaries, self.again = [], 0
