@@ -263,6 +263,18 @@ END LOOP; END $$"""
             stream.finish()
             return time.monotonic() - begun
 
+    def dropped(self, cluster):
+        """Tables of 50 columns that come and go: what is kept of them has to go too."""
+        count = 500 if self.quick else 5_000
+        columns = ", ".join(f"c{i} text" for i in range(50))
+        with self.stream(cluster, options=REORDER) as stream:
+            def work():
+                for _ in range(count):
+                    stream.cursor.execute(f"CREATE TABLE gone (id int PRIMARY KEY, {columns}); INSERT INTO gone VALUES (1); DROP TABLE gone")
+            used, seconds = self.decode(stream, work)
+            self.check_memory(f"{count:,} tables that come and go", used, 10 * MB, f"{seconds:.1f} s after the last")
+            self.check("their rows came", count * 3 <= stream.lines <= count * 3 + 10, f"{stream.lines:,} lines")
+
     def columns(self, cluster):
         """A table of 1,600 columns, in every format."""
         count = 1600
@@ -381,7 +393,7 @@ END LOOP; END $$"""
             self.check("all rows came", stream.lines >= rows, f"{stream.lines:,} lines")
 
 
-TESTS = ("columns", "names", "options", "tables", "subtransactions", "progress", "rows", "values")
+TESTS = ("columns", "names", "options", "tables", "dropped", "subtransactions", "progress", "rows", "values")
 
 
 def main():

@@ -56,8 +56,11 @@ typedef struct Dependency
 #define SH_DEFINE
 #include "lib/simplehash.h"
 
-/* Below this many plans nothing is swept. */
-#define SWEEP_AT_LEAST 1024
+/*
+ * Below this many plans nothing is swept.  A plan may well take 30 kB, and a table
+ * that was dropped never asks for it again.
+ */
+#define SWEEP_AT_LEAST 64
 
 struct RelationCache
 {
