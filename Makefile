@@ -6,7 +6,7 @@
 #
 # PG_CONFIG=...  which server (default: the first pg_config in PATH)
 # WERROR=1       warnings are errors
-# UBSAN=1        the library itself under UBSan
+# UBSAN=1        the library itself under UBSan, with the server headers' assertions
 # CC, CXX        gcc and g++, or clang and clang++
 
 MODULE_big = cpp_output
@@ -49,7 +49,8 @@ UBSAN_FLAGS = $(if $(UBSAN),-fsanitize=undefined -fno-sanitize-recover=undefined
 # PostgreSQL 15 leaves PGDLLEXPORT empty
 PG_CPPFLAGS = -Isrc/core $(COMPRESSION_FLAGS) \
 	$(if $(filter 15,$(MAJORVERSION)),-DPGDLLEXPORT='__attribute__((visibility("default")))')
-PG_CFLAGS = -fvisibility=hidden $(WARNINGS_C) $(DEPENDENCIES) $(UBSAN_FLAGS)
+PG_CFLAGS = -fvisibility=hidden $(WARNINGS_C) $(DEPENDENCIES) $(UBSAN_FLAGS) \
+	$(if $(UBSAN),-DUSE_ASSERT_CHECKING)
 # The version script hides the std:: templates too, which -fvisibility does not.
 SHLIB_LINK = $(COMPRESSION_LIBS) -Wl,--version-script=tools/exports.map $(UBSAN_FLAGS)
 

@@ -99,6 +99,30 @@ def committed_only(cluster, rows, options):
     return kept
 
 
+MESSAGES = ("message: transactional: 1", '{"action":"M"', '{"op":"message"', '{"kind":"message"')
+
+
+def messages_first(rows):
+    """Settles what the server leaves open.
+
+    A message has the end of its record as LSN, which is where the next record
+    starts. Where that is another subtransaction's, the two have one LSN, and the
+    server merges them in either order: in another one when it streams.
+    """
+    settled = []
+    for lsn, xid, data in rows:
+        data = data.removeprefix(",")  # of a chunk of wal2json's version 1
+        items = data.removesuffix("]}").split(',{"kind":')
+        if any(item.startswith('"message"') for item in items):
+            data = ',{"kind":'.join(items[:1] + sorted(items[1:]))
+        at = len(settled)
+        while data.startswith(MESSAGES) and at > 0 and settled[at - 1][:2] == (lsn, xid) \
+                and not settled[at - 1][2].startswith(MESSAGES):
+            at -= 1
+        settled.insert(at, (lsn, xid, data))
+    return settled
+
+
 def crashed(cluster, rows):
     """Whether reading these ended the server, which is then waited for."""
     if not (rows and rows[0][0] == "ERROR" and rows[0][1] is None):
@@ -163,16 +187,21 @@ def compare(cluster, option_set, drop_in):
     if peer and peer[0][0] == "ERROR" and not option_set.fails:
         if option_set.peer == "wal2json" and peer[0][2].endswith("is unknown"):
             return True, 0  # this version of it does not know the option yet
+        if "could not map filenode" in peer[0][2]:
+            # a fault of the server, which stops every plugin
+            print(f"*** SKIPPED: the server cannot decode {option_set.name}: {peer[0][2]} ***")
+            return bool(ours) and ours[0][:2] == peer[0][:2], 0
         print("    the peer failed:", peer[0][2])
         return False, 0
     if option_set.peer == "wal2json":
         ours, faults = explain(peer, ours, option_set.options)
         for fault, count in faults.items():
             FAULTS[fault] = FAULTS.get(fault, 0) + count
-    if not option_set.binary and (option_set.streamed or option_set.two_phase):
-        shortened = option_set.peer == "test_decoding" or cluster.server_version() >= 180000
-        if shortened and not (ours and ours[0][0] == "ERROR"):
+    if not option_set.binary and not (ours and ours[0][0] == "ERROR"):
+        if option_set.streamed or option_set.two_phase:
             peer, ours = (committed_only(cluster, rows, option_set.options) for rows in (peer, ours))
+        if option_set.peer == "cpp_output":
+            peer, ours = messages_first(peer), messages_first(ours)
     index = first_difference(peer, ours)
     if index is not None:
         report(peer, ours, index)

@@ -200,7 +200,7 @@ sub finish
 {
 	my ($self) = @_;
 	my $mark = $self->{mark};
-	$self->{run}->pump until $self->{out} =~ /^$mark$/m && $self->{err} =~ /^$mark$/m;
+	$self->{run}->pump until $self->{out} =~ /^$mark\n/m && $self->{err} =~ /^$mark\n/m;
 	(my $out = $self->{out}) =~ s/^$mark\n//m;
 	($self->{said} = $self->{err}) =~ s/^$mark\n//m;
 	$self->{out} = $self->{err} = '';
