@@ -17,8 +17,8 @@ elsewhere() { # elsewhere NAME COMMAND...
 	(cd "$directory" && "$@")
 }
 
-part "suite on PostgreSQL $PG_MAJOR" env CPO_SEEDS=1-20 CPO_REORDER_SEEDS=1-50 \
-	CPO_WAL2JSON_SEEDS=1-3 tools/test-server.sh
+part "suite on PostgreSQL $PG_MAJOR" env CPO_SEEDS=1-18 CPO_REORDER_SEEDS=1-8 \
+	CPO_REPLAY_SEEDS=1-3 tools/test-server.sh
 part "consumers of wal2json" test/consumers/run
 part "killed at random, 20 rounds" test/kill_rounds.py 20
 part "soak, 2 minutes" tools/soak.sh 2
@@ -27,6 +27,6 @@ part "unit tests under ASan and UBSan" make -j"$(nproc)" -s unit SANITIZE=1 UNIT
 part "build with clang" elsewhere clang make -j"$(nproc)" -s WERROR=1 CC=clang CXX=clang++
 part "build with meson" tools/test-meson.sh
 part "library under UBSan" elsewhere ubsan tools/test-ubsan.sh
-part "fuzzers" tools/fuzz.sh 60
+part "fuzzers" tools/fuzz.sh 20
 part "lint" tools/lint.sh
 parts_done "this machine"
