@@ -36,7 +36,7 @@ part "regression tests" regress
 part "TAP tests" tap t/*.pl
 part "differential: the comparison itself" test/differential.py --self-test
 part "differential: test_decoding" test/differential.py test_decoding --seeds "${CPO_SEEDS:-1}"
-part "differential: test_decoding as drop-in" test/differential.py test_decoding --drop-in --seeds 4
+part "differential: test_decoding as drop-in" test/differential.py test_decoding --drop-in --seeds 1
 part "differential: reorder" test/differential.py reorder --seeds "${CPO_REORDER_SEEDS:-1}"
 if have_plugin wal2json; then
 	part "differential: wal2json" test/differential.py wal2json --seeds "${CPO_WAL2JSON_SEEDS:-1}"
