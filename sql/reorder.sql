@@ -53,6 +53,13 @@ BEGIN
 	END LOOP;
 END
 $$;
+-- ON CONFLICT: the row is decoded at the confirmation of its insertion, behind
+-- the message of its index's function, but has the earlier LSN
+CREATE FUNCTION telling(n int) RETURNS int IMMUTABLE LANGUAGE plpgsql AS
+	'BEGIN PERFORM pg_logical_emit_message(true, ''index'', n::text); RETURN n; END';
+CREATE TABLE speculative (id int PRIMARY KEY, n int);
+CREATE UNIQUE INDEX ON speculative (telling(n));
+INSERT INTO speculative SELECT i, i FROM generate_series(1, 1000) i ON CONFLICT DO NOTHING;
 -- rolled back as a whole
 BEGIN;
 INSERT INTO t SELECT i, 'never' FROM generate_series(70001, 72000) i;
@@ -84,6 +91,10 @@ SELECT * FROM compare('reorder-work-mem', '64kB', 'format', 'test_decoding', 'sk
 SELECT * FROM compare('reorder-work-mem', '64kB', 'format', 'wal2json', 'include-timestamp', 'on', 'include-xids', 'on', 'include-lsn', 'on');
 SELECT * FROM compare('reorder-work-mem', '64kB', 'format', 'wal2json', 'format-version', '2', 'include-timestamp', 'on', 'include-xids', 'on', 'include-lsn', 'on');
 
+-- positions went back
+SELECT count(*) >= 1000 FROM (SELECT lsn < lag(lsn) OVER (ORDER BY n) FROM pg_logical_slot_peek_changes(
+	'regression_slot', NULL, NULL, 'tables', 'public.speculative', 'message-prefixes', 'index', 'include-transaction', 'off')
+	WITH ORDINALITY s(lsn, xid, data, n)) s(went_back) WHERE went_back;
 -- the server streamed
 SELECT count(*) > 0 FROM pg_logical_slot_get_changes('regression_slot', NULL, NULL, 'streaming', 'reorder', 'reorder-work-mem', '64kB');
 SELECT pg_stat_force_next_flush();
@@ -91,6 +102,7 @@ SELECT stream_txns > 0 AS streamed FROM pg_stat_replication_slots WHERE slot_nam
 -- no file is left
 SELECT count(*) FROM pg_ls_tmpdir();
 
-DROP TABLE renamed, long, whole;
+DROP TABLE renamed, long, whole, speculative;
+DROP FUNCTION telling;
 DROP FUNCTION compare;
 SELECT pg_drop_replication_slot('regression_slot');
