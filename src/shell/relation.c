@@ -7,7 +7,7 @@
  * by its oid, or a type, schema or composite type that it mentions.  The latter
  * are rare, so they cost one counter: whatever plan was made before is stale.
  * To know them from what concerns nobody (each new table brings a new type),
- * the cache keeps the set of all that its plans depend on.
+ * the cache keeps the set of all that its usable plans depend on.
  */
 #include "relation.h"
 
@@ -100,6 +100,14 @@ is_dependency(RelationCache *cache, int cacheid, uint32 value)
 	return dependencies_lookup(cache->dependencies, dependency_key(cacheid, value)) != NULL;
 }
 
+/* Those made from now on say anew what they depend on. */
+static void
+make_all_stale(RelationCache *cache)
+{
+	cache->generation++;
+	dependencies_reset(cache->dependencies);
+}
+
 static void
 relation_invalidated(Datum arg, Oid relid)
 {
@@ -110,7 +118,7 @@ relation_invalidated(Datum arg, Oid relid)
 		return;
 	if (!OidIsValid(relid) || is_dependency(cache, -1, relid))
 	{
-		cache->generation++;
+		make_all_stale(cache);
 		return;
 	}
 	slot = plans_lookup(cache->plans, relid);
@@ -125,7 +133,7 @@ catalog_invalidated(Datum arg, SysCacheId cacheid, uint32 hashvalue)
 
 	/* a hash value of zero means all of them */
 	if (cache != NULL && (hashvalue == 0 || is_dependency(cache, cacheid, hashvalue)))
-		cache->generation++;
+		make_all_stale(cache);
 }
 
 static void
@@ -270,7 +278,7 @@ relation_plan(DecodingState *state, Relation relation)
 	if (!state->config->native_values && session_settings() != cache->settings)
 	{
 		cache->settings = session_settings();
-		cache->generation++;
+		make_all_stale(cache);
 	}
 	if (plan == NULL || plan->oid != oid)
 	{
