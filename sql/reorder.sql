@@ -7,6 +7,9 @@ CREATE TABLE t (id int PRIMARY KEY, v text, n numeric, tags text[]);
 CREATE TABLE long (id int PRIMARY KEY, v text);
 ALTER TABLE long ALTER v SET STORAGE EXTERNAL;
 CREATE TABLE whole (id int, v text);
+CREATE TYPE pair AS (a int, b text);
+CREATE TYPE level AS ENUM ('low', 'high');
+CREATE TABLE typed (id int PRIMARY KEY, p pair, l level);
 ALTER TABLE whole REPLICA IDENTITY FULL;
 
 -- whether something is sent, and how many rows of it differ between the two;
@@ -79,6 +82,19 @@ ALTER TABLE t RENAME TO renamed;
 INSERT INTO renamed (id, v) SELECT i, 'renamed' FROM generate_series(90001, 91000) i;
 COMMIT;
 INSERT INTO renamed (id, v) VALUES (0, 'small');
+-- types that change between the rows
+BEGIN;
+INSERT INTO typed SELECT i, ROW(i, 'before')::pair, 'low' FROM generate_series(1, 1000) i;
+ALTER TYPE pair ADD ATTRIBUTE c int;
+ALTER TYPE level RENAME VALUE 'low' TO 'lower';
+INSERT INTO typed SELECT i, ROW(i, 'after', i)::pair, 'lower' FROM generate_series(1001, 2000) i;
+SAVEPOINT a;
+ALTER TYPE level RENAME VALUE 'lower' TO 'lowest';
+ALTER TYPE pair DROP ATTRIBUTE b;
+INSERT INTO typed SELECT i, ROW(i, i)::pair, 'lowest' FROM generate_series(2001, 3000) i;
+ROLLBACK TO a;
+INSERT INTO typed SELECT i, ROW(i, 'restored', i)::pair, 'lower' FROM generate_series(2001, 3000) i;
+COMMIT;
 
 SELECT * FROM compare();
 SELECT * FROM compare('reorder-work-mem', '64kB');
@@ -102,7 +118,8 @@ SELECT stream_txns > 0 AS streamed FROM pg_stat_replication_slots WHERE slot_nam
 -- no file is left
 SELECT count(*) FROM pg_ls_tmpdir();
 
-DROP TABLE renamed, long, whole, speculative;
+DROP TABLE renamed, long, whole, typed, speculative;
+DROP TYPE pair, level;
 DROP FUNCTION telling;
 DROP FUNCTION compare;
 SELECT pg_drop_replication_slot('regression_slot');

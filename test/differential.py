@@ -35,8 +35,11 @@ SETTINGS = ["autovacuum = off", "logical_decoding_work_mem = '64kB'", "max_prepa
 
 
 # wal2json up to 2.6 opens every index, and fails for good on one that was made
-# concurrently with what it decodes; it prints virtual columns as null
-WITHOUT = {"wal2json": {"concurrent_indexes", "virtual_columns"}}
+# concurrently with what it decodes; it prints virtual columns as null.
+# Where one transaction alters a type and another, in progress, has used it before,
+# the server prints the old values as before or as after, depending on whose
+# transaction it decoded last: its caches are not of the transaction's time.
+WITHOUT = {"wal2json": {"concurrent_indexes", "virtual_columns"}, "reorder": {"shared_types"}}
 # what was put down to the peer, see peer_faults.py
 FAULTS = {}
 
