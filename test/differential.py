@@ -16,6 +16,7 @@ import argparse
 import contextlib
 import io
 import os
+import re
 import sys
 import time
 import traceback
@@ -102,6 +103,8 @@ def committed_only(cluster, rows, options):
     return kept
 
 
+# of wal2json's version 1, pretty-printed or not
+DOCUMENT = re.compile(r'(\{.*?"change": ?\[)(.*)\]\s*\}', re.DOTALL)
 MESSAGES = ("message: transactional: 1", '{"action":"M"', '{"op":"message"', '{"kind":"message"')
 
 
@@ -115,9 +118,10 @@ def messages_first(rows):
     settled = []
     for lsn, xid, data in rows:
         data = data.removeprefix(",")  # of a chunk of wal2json's version 1
-        items = data.removesuffix("]}").split(',{"kind":')
-        if any(item.startswith('"message"') for item in items):
-            data = ',{"kind":'.join(items[:1] + sorted(items[1:]))
+        if document := DOCUMENT.fullmatch(data):
+            items = [item.strip() for item in re.split(r',(?=\s*\{\s*"kind")', document[2])]
+            if any(re.match(r'\{\s*"kind": ?"message"', item) for item in items):
+                data = document[1] + ",".join(sorted(items))
         at = len(settled)
         while data.startswith(MESSAGES) and at > 0 and settled[at - 1][:2] == (lsn, xid) \
                 and not settled[at - 1][2].startswith(MESSAGES):
@@ -278,6 +282,13 @@ def self_test(seed, steps):
             if first_difference(rows, other) is None:
                 failures += 1
                 print("not ok - unequal streams", other)
+        for document in ('{"change":[%s,%s]}', '{\n\t"change": [\n\t\t%s,\n\t\t%s\n\t]\n}'):
+            changes = '{"kind":"insert"}', '{\n"kind": "message"}', '{"kind":"delete"}'
+            with_message, without = ([messages_first([("0/1", "1", document % c)]) for c in (picked, picked[::-1])]
+                                     for picked in (changes[:2], changes[::2]))
+            if with_message[0] != with_message[1] or without[0] == without[1]:
+                failures += 1
+                print("not ok - messages", document)
         wrong = OptionSet("a difference on purpose", "test_decoding", {"include-xids": "1"})
         decoder = Decoder(cluster, {})
         if first_difference(decoder.read("test_decoding", wrong.options), decoder.read("test_decoding", {"include-xids": "0"})) != 0:
