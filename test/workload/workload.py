@@ -6,6 +6,7 @@ runs while a lock is waited for, and nobody can release it meanwhile.
 """
 
 import random
+import re
 
 import psycopg2
 
@@ -106,9 +107,6 @@ class Workload:
                 self.origin(session)
         while self.prepared:
             self.finish_prepared(self.sessions[0])
-
-    def all_settled(self):
-        return not self.prepared and not any(session.open for session in self.sessions)
 
     def step(self, session):
         r = self.random
@@ -374,7 +372,6 @@ class Workload:
         plain = [c for c in columns if not c[5] and not table[3]]
         column = r.choice(plain) if plain else None
         number = self.next()
-        alter_types = "shared_types" in self.features or self.all_settled()
         known = [k for k, v in self.makers.items() if v is not None]
         session.cursor.execute("SELECT format_type(%s, %s)", r.choice(known))
         type_name = session.cursor.fetchone()[0]
@@ -388,11 +385,10 @@ class Workload:
             "ALTER SCHEMA app RENAME TO app_moved; ALTER SCHEMA app_moved RENAME TO app",
             "ALTER TYPE app.mood RENAME TO mood_moved; ALTER TYPE app.mood_moved RENAME TO mood",
             "ALTER TYPE app.pair RENAME TO couple; ALTER TYPE app.couple RENAME TO pair",
-            *([f"ALTER TYPE app.pair ADD ATTRIBUTE extra_{number} int CASCADE"] if alter_types else []),
+            f"ALTER TYPE app.pair ADD ATTRIBUTE extra_{number} int CASCADE",
             f"ALTER TYPE app.mood ADD VALUE 'mood {number}'",
-            *([f"DO $$ BEGIN EXECUTE format('ALTER TYPE app.mood RENAME VALUE %L TO %L',"
-               f" (SELECT enumlabel FROM pg_enum WHERE enumtypid = 'app.mood'::regtype LIMIT 1), 'renamed {number}'); END $$"]
-              if alter_types else []),
+            f"DO $$ BEGIN EXECUTE format('ALTER TYPE app.mood RENAME VALUE %L TO %L',"
+            f" (SELECT enumlabel FROM pg_enum WHERE enumtypid = 'app.mood'::regtype LIMIT 1), 'renamed {number}'); END $$",
             "REFRESH MATERIALIZED VIEW app.summary",
             f"CREATE INDEX ON {name} (({number}))",
             f"COMMENT ON TABLE {name} IS 'comment {number}'",
@@ -416,7 +412,10 @@ class Workload:
                 f"ALTER TABLE {name} ALTER {column[0]} TYPE {type_name} USING NULL",
                 f"ALTER TABLE {name} ALTER {column[0]} SET NOT NULL",
             ]
-        self.execute(session, r.choice(choices), "ddl")
+        statement = r.choice(choices)
+        if "shared_types" not in self.features and re.search("ADD ATTRIBUTE|RENAME VALUE", statement):
+            self.settle()
+        self.execute(session, statement, "ddl")
 
     def outside(self, session):
         """Statements that a transaction block does not take."""
