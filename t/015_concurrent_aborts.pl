@@ -184,5 +184,48 @@ my @lines = recvlogical($node, 's', %small);
 is(scalar(grep { /"id":30\d\d\d,/ } @lines), 0, 'nothing of what a crash ended');
 like("@lines", qr/"id":-5,/, 'but what came later');
 
+# --- messages beside subtransactions, whatever the order --------------------------
+
+# A message has the end of its record as LSN, which may be the first LSN of a
+# subtransaction; the server then sends either first, here the row. So only what
+# there is counts, not its order.
+my $id = 100_000;
+my $script = '';
+sub rows { my $lo = $id + 1; $id += $_[0]; return "SELECT fill($lo, $id);\n" }
+for my $depth (0 .. 3)
+{
+	$script .= "BEGIN;\n";
+	$script .= "SAVEPOINT a$_;\n" . rows(1) for 1 .. $depth;
+	$script .= rows(1) . "SAVEPOINT b;\nSELECT say('kept at $depth');\nSAVEPOINT c;\n" . rows(500);
+	$script .= "ROLLBACK TO c;\n" . rows(1) . "COMMIT;\n";
+}
+my $seed = 1;
+sub random_below { $seed = ($seed * 1103515245 + 12345) & 0x7fffffff; return ($seed >> 16) % $_[0] }
+for my $transaction (1 .. 40)
+{
+	my @open;
+	$script .= "BEGIN;\n";
+	for (1 .. 40)
+	{
+		my $kind = random_below(10);
+		if ($kind < 4) { $script .= "SELECT say('message " . $id++ . "');\n" }
+		elsif ($kind < 6) { $script .= rows(1 + random_below(200)) }
+		elsif ($kind < 8) { push @open, 's' . $id++; $script .= "SAVEPOINT $open[-1];\n" }
+		elsif (@open)
+		{
+			my $name = $open[ random_below(scalar @open) ];
+			pop @open while $open[-1] ne $name;
+			pop @open;
+			$script .= ($kind == 8 ? "ROLLBACK TO $name;\n" : '') . "RELEASE $name;\n";
+		}
+	}
+	$script .= "COMMIT;\n";
+}
+$node->safe_psql('postgres', $script);
+my @off = sort(peek($node, 's', streaming => 'off'));
+is(scalar(grep { /"content":"kept at/ } @off), 4, 'savepoints behind messages: the messages');
+is_deeply([ sort(peek($node, 's')) ], \@off, 'savepoints behind messages: reorder has what off has');
+is_deeply([ sort(peek($node, 's', %small)) ], \@off, 'savepoints behind messages: and so has reorder with files');
+
 $node->stop;
 done_testing();

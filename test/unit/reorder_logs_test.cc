@@ -362,6 +362,38 @@ TEST_F(reorder_logs_test, an_lsn_may_step_back)
 	EXPECT_EQ(lsns, (std::vector<CpoLsn>{12, 11}));
 }
 
+/*
+ * A message has the end of its record as LSN, and where a subtransaction begins right there, the
+ * server may send the message behind that subtransaction's first rows.
+ */
+TEST_F(reorder_logs_test, a_message_behind_what_is_cut_off_stays)
+{
+	for (const std::size_t limit : {std::size_t{0}, std::size_t{1} << 20}) {
+		for (const std::size_t chunk_size : {160, 256, 4096}) {
+			SCOPED_TRACE(chunk_size);
+			make(limit, chunk_size);
+			logs->open(1, 10);
+			append(1, 10, "row");
+			for (const char *bytes : {"lost", "lost", "lost"}) {
+				append(1, 20, bytes);
+				drain();
+			}
+			logs->append(1, {20, no_gap, 0, "message", 19});
+			append(1, 21, "lost");
+			drain();
+			append(1, 22, "lost");
+			logs->cut(1, 20);
+			logs->cut(1, 20);
+			append(1, 30, "row");
+			logs->cut(1, 31);
+			drain();
+			EXPECT_EQ(replay(1), (strings{"10:row", "20:message", "30:row"}));
+			EXPECT_EQ(counters.memory_bytes, 0u);
+			drain();
+		}
+	}
+}
+
 TEST_F(reorder_logs_test, a_replay_that_was_left_ends_the_log)
 {
 	make(0);

@@ -193,12 +193,11 @@ private:
 		std::uint32_t gap;
 		std::uint8_t flags;
 		std::string bytes;
-		CpoLsn place = 0; // the greatest LSN up to here
+		CpoLsn place = 0;
 	};
 	struct log {
 		CpoLsn first_lsn = 0;
-		CpoLsn newest_lsn = 0;
-		CpoLsn last_lsn = 0;
+		CpoLsn reach = 0;
 		std::vector<message> messages;
 		std::vector<CpoLsn> savepoints; // first LSN of each open subtransaction
 		std::uint64_t writes = 0;		// acknowledged
@@ -283,10 +282,11 @@ private:
 				if (request_.xid != xid || next_.one_in(2))
 					files_.perform(request_);
 			}
-			retried([&] { logs_.append(xid, {m.lsn, m.gap, m.flags, m.bytes}); });
+			m.place = m.lsn - next_.below(2);
+			retried([&] { logs_.append(xid, {m.lsn, m.gap, m.flags, m.bytes, m.place}); });
 			if (request_.what == io_request::kind::write && request_.xid == xid)
 				request_ = {};
-			to->newest_lsn = to->last_lsn = m.place = std::max(to->newest_lsn, m.lsn);
+			to->reach = std::max(to->reach, m.place);
 			to->messages.push_back(std::move(m));
 			if (next_.one_in(2))
 				drain(true);
@@ -338,9 +338,9 @@ private:
 	void cut(CpoXid xid, log &at, CpoLsn from)
 	{
 		logs_.cut(xid, from);
-		if (!at.messages.empty() && from <= at.last_lsn) {
+		if (!at.messages.empty() && from <= at.reach) {
 			++discarded_subtransactions_;
-			at.last_lsn = from - (from != 0);
+			at.reach = from - (from != 0);
 		}
 		std::erase_if(at.messages, [from](const message &m) { return m.place >= from; });
 	}

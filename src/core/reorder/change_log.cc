@@ -24,9 +24,9 @@ void change_log::put(const record &message) noexcept
 	const std::size_t size = record_size(len);
 	char *out = c.data() + c.used;
 
-	newest_lsn = std::max(newest_lsn, message.place != 0 ? message.place : message.lsn);
+	const CpoLsn place = message.place != 0 ? message.place : message.lsn;
 	const record_header header{
-		message.lsn, newest_lsn, static_cast<std::uint32_t>(len), message.gap, message.flags, {}};
+		message.lsn, place, static_cast<std::uint32_t>(len), message.gap, message.flags, {}};
 	std::memcpy(out, &header, sizeof header);
 	if (len != 0) {
 		// what pads the last word is written to the file, so it must not be left undefined
@@ -34,54 +34,67 @@ void change_log::put(const record &message) noexcept
 		std::memcpy(out + sizeof header, message.bytes.data(), len);
 	}
 
-	if (c.used == 0)
-		c.first_place = newest_lsn;
-	c.last_place = newest_lsn;
+	c.lowest = c.used == 0 ? place : std::min(c.lowest, place);
+	c.reach = reach_ = std::max(reach_, place);
 	c.used += size;
-	last_place_ = newest_lsn;
 }
 
+/*
+ * Places rise, but for a few records, so from the end on there are chunks and blocks that go as a
+ * whole, mostly one that goes in part, and then those that are not concerned.
+ */
 bool change_log::cut(CpoLsn from, std::uint64_t &looked_at) noexcept
 {
-	if (empty() || from > last_place_)
+	if (empty() || from > reach_)
 		return false;
+	reach_ = from - (from != 0);
 
-	while (!chunks_.empty() && chunks_.back().first_place >= from)
-		release(chunks_.back());
-	if (!chunks_.empty()) {
-		cut_chunk(chunks_.back(), from, looked_at);
-	} else {
-		while (!blocks_.empty() && blocks_.back().first_place >= from) {
-			file_end_ -= blocks_.back().stored;
-			blocks_.pop_back();
+	for (auto next = chunks_.end(); next != chunks_.begin();) {
+		chunk &c = *std::prev(next);
+		if (c.reach < from)
+			return true;
+		if (c.lowest >= from) {
+			release(c);
+			continue;
 		}
-		if (!blocks_.empty())
-			blocks_.back().last_place = std::min(blocks_.back().last_place, from - 1);
-		else
-			std::pmr::vector<spilled_block>(blocks_.get_allocator()).swap(blocks_);
+		cut_chunk(c, from, looked_at);
+		--next;
 	}
-	last_place_ = from - (from != 0);
+	cut_blocks(from);
 	return true;
 }
 
-// The chunk's first record stays.
+// At least one of the chunk's records stays.
 void change_log::cut_chunk(chunk &c, CpoLsn from, std::uint64_t &looked_at) noexcept
 {
-	if (c.last_place < from)
-		return;
-	std::size_t position = 0;
-	CpoLsn last = c.first_place;
-	for (;;) {
+	std::size_t kept = 0;
+	for (std::size_t position = 0; position < c.used;) {
 		record_header header;
 		std::memcpy(&header, c.data() + position, sizeof header);
 		++looked_at;
-		if (header.place >= from)
-			break;
-		last = header.place;
-		position += record_size(header.len);
+		const std::size_t size = record_size(header.len);
+		if (header.place < from) {
+			if (kept != position)
+				std::memmove(c.data() + kept, c.data() + position, size);
+			kept += size;
+		}
+		position += size;
 	}
-	c.used = position;
-	c.last_place = last;
+	c.used = kept;
+	c.reach = reach_;
+}
+
+// What lies in the file stays there; replay skips what is beyond a block's reach.
+void change_log::cut_blocks(CpoLsn from) noexcept
+{
+	while (!blocks_.empty() && blocks_.back().lowest >= from) {
+		file_end_ -= blocks_.back().stored;
+		blocks_.pop_back();
+	}
+	if (blocks_.empty())
+		std::pmr::vector<spilled_block>(blocks_.get_allocator()).swap(blocks_);
+	for (auto block = blocks_.rbegin(); block != blocks_.rend() && block->reach >= from; ++block)
+		block->reach = reach_;
 }
 
 void change_log::reserve_block()
@@ -93,7 +106,7 @@ void change_log::reserve_block()
 void change_log::chunk_spilled(std::uint32_t stored) noexcept
 {
 	const chunk &c = chunks_.front();
-	blocks_.push_back({c.first_place, c.last_place, stored, static_cast<std::uint32_t>(c.used)});
+	blocks_.push_back({c.lowest, c.reach, stored, static_cast<std::uint32_t>(c.used)});
 	file_end_ += stored;
 	drop_oldest_chunk();
 }

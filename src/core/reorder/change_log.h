@@ -22,7 +22,7 @@ struct record {
 	std::uint32_t gap; // offset in bytes at which text is inserted at replay, or no_gap
 	std::uint8_t flags;
 	std::string_view bytes;
-	CpoLsn place = 0; // what counts for cuts in place of lsn, if not 0
+	CpoLsn place = 0; // where the change is in WAL, if that is not its LSN
 };
 
 /*
@@ -31,7 +31,7 @@ struct record {
  */
 struct record_header {
 	CpoLsn lsn;
-	CpoLsn place; // in the order of the log: the greatest LSN up to here
+	CpoLsn place; // what cuts compare
 	std::uint32_t len;
 	std::uint32_t gap;
 	std::uint8_t flags;
@@ -47,8 +47,8 @@ constexpr std::size_t record_size(std::size_t len) noexcept
 
 // A chunk that went to the file. Blocks lie there end to end, so their offsets are not kept.
 struct spilled_block {
-	CpoLsn first_place;
-	CpoLsn last_place;	  // records beyond it were cut off
+	CpoLsn lowest;		  // as in the chunk
+	CpoLsn reach;		  // as in the chunk; records beyond it were cut off since
 	std::uint32_t stored; // bytes in the file; less than raw: compressed
 	std::uint32_t raw;
 };
@@ -87,8 +87,8 @@ public:
 	void add_chunk(chunk_pool::handle fresh) noexcept;
 	// Needs has_room().
 	void put(const record &message) noexcept;
-	// Drops all records with lsn >= from. False if from lies beyond the log's end. Adds the number
-	// of records that had to be looked at to `looked_at`.
+	// Drops all records with a place >= from. False if from lies beyond the log's end. Adds the
+	// number of records that had to be looked at to `looked_at`.
 	bool cut(CpoLsn from, std::uint64_t &looked_at) noexcept;
 
 	// --- spilling ---
@@ -116,7 +116,6 @@ public:
 
 	const CpoXid xid;
 	const CpoLsn first_lsn;
-	CpoLsn newest_lsn = 0; // the greatest of all records ever appended
 	spill_file *file = nullptr;
 	bool ever_spilled = false;
 	bool replaying = false;
@@ -124,13 +123,14 @@ public:
 private:
 	void release(chunk &c) noexcept;
 	void cut_chunk(chunk &c, CpoLsn from, std::uint64_t &looked_at) noexcept;
+	void cut_blocks(CpoLsn from) noexcept;
 
 	chunk_pool &pool_;
 	chunk_list chunks_;
 	std::pmr::vector<spilled_block> blocks_;
 	std::size_t chunk_bytes_ = 0;
 	std::uint64_t file_end_ = 0;
-	CpoLsn last_place_ = 0; // no record is beyond it
+	CpoLsn reach_ = 0; // no record is beyond it
 };
 
 } // namespace cpp_output

@@ -20,10 +20,10 @@ struct chunk
 	std::size_t room() const noexcept { return capacity - used; }
 	std::size_t footprint() const noexcept { return sizeof(chunk) + capacity; }
 
-	std::size_t capacity;	// bytes of payload, a multiple of 8
-	std::size_t used = 0;	// bytes of it that hold records
-	CpoLsn first_place = 0; // of the records in it
-	CpoLsn last_place = 0;
+	std::size_t capacity; // bytes of payload, a multiple of 8
+	std::size_t used = 0; // bytes of it that hold records
+	CpoLsn lowest = 0;	  // place of the records in it
+	CpoLsn reach = 0;	  // no record up to its end has a greater place
 };
 
 using chunk_list = boost::intrusive::list<chunk, boost::intrusive::constant_time_size<false>>;

@@ -5,13 +5,13 @@
  * that transaction's temporary file. The engine does no I/O itself; next_io() and replay_next()
  * say what is to be done.
  *
- * A cut needs nothing but LSNs. Savepoints nest, and the changes of a log are in LSN order (one
- * that is not, the row of an INSERT ... ON CONFLICT behind what its index expressions did, takes
- * the place of the newest before it), so whatever is at or after the first LSN of a subtransaction
- * belongs to it or to its descendants. Whole chunks and blocks beyond the cut fall off the end,
- * which costs as much as appending them did; at most one chunk is searched; and in a block that is
- * in the file already only the LSN is noted up to which it is valid. Thus no memory is spent on
- * subtransactions.
+ * A cut needs nothing but LSNs. Savepoints nest, so whatever lies in WAL at or after the first
+ * LSN of a subtransaction belongs to it or to its descendants. The changes of a log are in LSN
+ * order, but for a few: the row of an INSERT ... ON CONFLICT comes behind what its index
+ * expressions did, and a message perhaps behind the change after it. So whole chunks and blocks
+ * fall off the end, which costs as much as appending them did; mostly one chunk is searched; and
+ * of a block that is in the file already only the LSN is noted up to which it is valid. Thus no
+ * memory is spent on subtransactions.
  *
  * Every function either completes or leaves the logs as they were. Throws std::bad_alloc where
  * it says so, reorder_misuse where the caller broke the contract.
@@ -77,9 +77,9 @@ public:
 	// Needs an open log. Throws std::bad_alloc.
 	void append(CpoXid xid, const record &message);
 
-	// A subtransaction rolled back: drops all records with lsn >= from. Counts as a discarded
-	// subtransaction if from is not beyond the log's end, which is the last LSN, or, after a cut,
-	// the LSN before that. Nothing happens where the transaction is not known.
+	// A subtransaction rolled back: drops all records with a place >= from. Counts as a discarded
+	// subtransaction if from is not beyond the log's end, which is the greatest place, or, after a
+	// cut, the LSN before that. Nothing happens where the transaction is not known.
 	void cut(CpoXid xid, CpoLsn from);
 
 	// The transaction rolled back. Nothing happens where it is not known.
@@ -152,7 +152,7 @@ private:
 		chunk_pool::handle buffer; // holds the block before it
 		chunk *current = nullptr;  // the chunk that is being read, in the buffer or the log
 		std::size_t position = 0;  // in it
-		CpoLsn last_place = 0;	   // records beyond it are skipped
+		CpoLsn reach = 0;		   // records beyond it are skipped
 	};
 
 	change_log *find(CpoXid xid) noexcept;

@@ -2,9 +2,15 @@
 #include "reorder/reorder_logs.h"
 
 #include <cstring>
+#include <limits>
 
 namespace cpp_output
 {
+
+namespace
+{
+constexpr CpoLsn everything = std::numeric_limits<CpoLsn>::max();
+} // namespace
 
 void reorder_logs::start_replay(CpoXid xid)
 {
@@ -36,7 +42,7 @@ reorder_logs::step reorder_logs::replay_next(replayed &message, io_request &requ
 		}
 		replay_.buffer.reset();
 		replay_.current = log.oldest_chunk();
-		replay_.last_place = log.newest_lsn;
+		replay_.reach = everything;
 		if (!replay_.current) {
 			remove(log);
 			return step::done;
@@ -65,7 +71,7 @@ void reorder_logs::take_block()
 		codec_.decode(block.stored, {replay_.buffer->data(), block.raw});
 	replay_.buffer->used = block.raw;
 	replay_.current = replay_.buffer.get();
-	replay_.last_place = block.last_place;
+	replay_.reach = block.reach;
 	replay_.reading = false;
 	replay_.offset += block.stored;
 	++replay_.next_block;
@@ -73,23 +79,22 @@ void reorder_logs::take_block()
 
 bool reorder_logs::next_record(replayed &message)
 {
-	if (!replay_.current || replay_.position == replay_.current->used)
-		return false;
-
-	const std::size_t left = replay_.current->used - replay_.position;
-	char *at = replay_.current->data() + replay_.position;
-	record_header header;
-	if (left < sizeof header)
-		throw spill_corrupted("a temporary file's block ends within a record");
-	std::memcpy(&header, at, sizeof header);
-	if (record_size(header.len) > left)
-		throw spill_corrupted("a temporary file's block ends within a record");
-	if (header.place > replay_.last_place)
-		return false;
-
-	message = {header.lsn, header.gap, header.flags, at + sizeof header, header.len};
-	replay_.position += record_size(header.len);
-	return true;
+	while (replay_.current && replay_.position != replay_.current->used) {
+		const std::size_t left = replay_.current->used - replay_.position;
+		char *at = replay_.current->data() + replay_.position;
+		record_header header;
+		if (left < sizeof header)
+			throw spill_corrupted("a temporary file's block ends within a record");
+		std::memcpy(&header, at, sizeof header);
+		if (record_size(header.len) > left)
+			throw spill_corrupted("a temporary file's block ends within a record");
+		replay_.position += record_size(header.len);
+		if (header.place <= replay_.reach) {
+			message = {header.lsn, header.gap, header.flags, at + sizeof header, header.len};
+			return true;
+		}
+	}
+	return false;
 }
 
 void reorder_logs::leave_chunk() noexcept
