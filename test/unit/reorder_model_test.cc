@@ -2,6 +2,7 @@
 #include "reorder_model.h"
 
 #include <gtest/gtest.h>
+#include <ostream>
 #include <random>
 
 namespace cpp_output::model
@@ -41,6 +42,19 @@ std::vector<situation> situations()
 	return all;
 }
 
+std::string name_of(const situation &s)
+{
+	constexpr const char *methods[] = {"off", "lz4", "zstd"};
+	return std::string(methods[static_cast<int>(s.method)]) + "_chunk_" +
+		   std::to_string(s.chunk_size) + "_limit_" + std::to_string(s.memory_limit);
+}
+
+// without it GoogleTest prints the bytes, those of the padding too, which no one has set
+void PrintTo(const situation &s, std::ostream *out)
+{
+	*out << name_of(s);
+}
+
 class reorder_model : public testing::TestWithParam<situation>
 {
 };
@@ -68,15 +82,8 @@ TEST_P(reorder_model, random_events)
 	}
 }
 
-std::string name_of(const testing::TestParamInfo<situation> &info)
-{
-	constexpr const char *methods[] = {"off", "lz4", "zstd"};
-	return std::string(methods[static_cast<int>(info.param.method)]) + "_chunk_" +
-		   std::to_string(info.param.chunk_size) + "_limit_" +
-		   std::to_string(info.param.memory_limit);
-}
-
-INSTANTIATE_TEST_SUITE_P(all, reorder_model, testing::ValuesIn(situations()), name_of);
+INSTANTIATE_TEST_SUITE_P(all, reorder_model, testing::ValuesIn(situations()),
+	[](const auto &info) { return name_of(info.param); });
 
 // The allocation that fails is the first, the second, and so on through one and the same run.
 TEST(reorder_memory, every_allocation_may_fail)
