@@ -1,5 +1,6 @@
 // Random events, with the engine and its plain model side by side.
 #include "reorder_model.h"
+#include "stride.h"
 
 #include <gtest/gtest.h>
 #include <ostream>
@@ -62,7 +63,7 @@ class reorder_model : public testing::TestWithParam<situation>
 TEST_P(reorder_model, random_events)
 {
 	const situation &s = GetParam();
-	for (std::uint64_t seed = 1; seed <= 6; ++seed) {
+	for (std::uint64_t seed = 1; seed <= 6; seed += test::stride()) {
 		SCOPED_TRACE(seed);
 		random_decisions next(seed);
 		counting_memory memory;
@@ -91,7 +92,7 @@ TEST(reorder_memory, every_allocation_may_fail)
 	const compression method =
 		compression_available(compression::lz4) ? compression::lz4 : compression::off;
 	std::uint64_t runs = 0;
-	for (std::uint64_t n = 1;; ++n) {
+	for (std::uint64_t n = 1;; n += test::stride()) {
 		random_decisions next(42);
 		counting_memory memory;
 		memory.fail_at = n;
@@ -111,7 +112,7 @@ TEST(reorder_memory, every_allocation_may_fail)
 			break;
 		++runs;
 	}
-	EXPECT_GT(runs, 100u);
+	EXPECT_GT(runs * test::stride(), 100u);
 }
 
 TEST(reorder_memory, every_third_allocation_fails)
