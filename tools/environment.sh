@@ -39,7 +39,7 @@ package_group() {
 			"postgresql-$PG_MAJOR" "postgresql-server-dev-$PG_MAJOR"
 		;;
 	test)
-		echo libgtest-dev libipc-run-perl meson python3 python3-psycopg2 \
+		echo libgtest-dev libipc-run-perl meson python3 python3-psycopg2 valgrind \
 			"postgresql-$PG_MAJOR-wal2json"
 		;;
 	bench) echo libbenchmark-dev valgrind "postgresql-$PG_MAJOR-decoderbufs" ;;

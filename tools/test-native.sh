@@ -24,6 +24,7 @@ part "killed at random, 20 rounds" test/kill_rounds.py 20
 part "soak, 2 minutes" tools/soak.sh 2
 part "scale" test/scale.py quick
 part "unit tests under ASan and UBSan" make -j"$(nproc)" -s unit SANITIZE=1 UNIT_ARGS=--gtest_brief=1
+part "unit tests under valgrind" make -j"$(nproc)" -s unit VALGRIND=1 UNIT_ARGS=--gtest_brief=1
 part "build with clang" elsewhere clang make -j"$(nproc)" -s WERROR=1 CC=clang CXX=clang++
 part "build with meson" tools/test-meson.sh
 part "library under UBSan" elsewhere ubsan tools/test-ubsan.sh
