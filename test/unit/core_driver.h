@@ -3,6 +3,7 @@
 
 #include "core.h"
 
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <map>
