@@ -35,7 +35,7 @@ packages() {
 package_group() {
 	case $1 in
 	build)
-		echo g++ make pkg-config rsync libboost-dev libkrb5-dev libssl-dev liblz4-dev libzstd-dev \
+		echo g++ make pkg-config rsync libboost-dev liblz4-dev libzstd-dev \
 			"postgresql-$PG_MAJOR" "postgresql-server-dev-$PG_MAJOR"
 		;;
 	test)

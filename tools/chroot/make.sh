@@ -79,7 +79,7 @@ chmod -R a+rX "$repository"
 
 bootstrap() { # bootstrap VERSION...
 	local packages=(g++ make meson perl pkgconf procps
-		libboost-dev libgtest-dev libipc-run-perl libkrb5-dev liblz4-dev libssl-dev libzstd-dev
+		libboost-dev libgtest-dev libipc-run-perl liblz4-dev libzstd-dev
 		python3-psycopg2) version suite
 	for version in "$@"; do
 		packages+=("postgresql-$version" "postgresql-server-dev-$version")
