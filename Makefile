@@ -22,6 +22,10 @@ OBJS = $(SHELL_OBJS) $(CORE_OBJS)
 
 REGRESS = $(patsubst sql/%.sql,%,$(sort $(wildcard sql/*.sql)))
 TAP_TESTS = 1
+# The database that the tests make does not go by the server's locale. Without
+# NO_LOCALE a locale of another encoding would refuse UTF8.
+ENCODING = UTF8
+NO_LOCALE = 1
 
 # --- compression: whatever is there ----------------------------------------
 
