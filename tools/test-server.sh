@@ -1,8 +1,8 @@
 #!/bin/bash
 # test-server.sh
 #
-# What has to pass on every PostgreSQL version: build, regression tests, TAP
-# tests, both oracles. PG_CONFIG says which version, CPO_..._SEEDS how many
+# What has to pass on every PostgreSQL version: build, unit tests, regression
+# tests, TAP tests, both oracles. PG_CONFIG says which version, CPO_..._SEEDS how many
 # random workloads the oracles get.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit
@@ -32,6 +32,7 @@ tap() {
 }
 
 part "build" make -j"$(nproc)" -s WERROR=1
+part "unit tests" make -j"$(nproc)" -s unit UNIT_ARGS=--gtest_brief=1
 part "regression tests" regress
 part "TAP tests" tap t/*.pl
 part "differential: the comparison itself" test/differential.py --self-test
