@@ -187,17 +187,32 @@ like("@lines", qr/"id":-5,/, 'but what came later');
 # --- messages beside subtransactions, whatever the order --------------------------
 
 # A message has the end of its record as LSN, which may be the first LSN of a
-# subtransaction; the server then sends either first, here the row. So only what
+# subtransaction; the server then sends either first, here the row. If the row is
+# of a table that was not decoded before, the server notices that the
+# subtransaction has rolled back, and throws the message away with it. Only what
 # there is counts, not its order.
 my $id = 100_000;
 my $script = '';
-sub rows { my $lo = $id + 1; $id += $_[0]; return "SELECT fill($lo, $id);\n" }
-for my $depth (0 .. 3)
+sub rows
 {
-	$script .= "BEGIN;\n";
-	$script .= "SAVEPOINT a$_;\n" . rows(1) for 1 .. $depth;
-	$script .= rows(1) . "SAVEPOINT b;\nSELECT say('kept at $depth');\nSAVEPOINT c;\n" . rows(500);
-	$script .= "ROLLBACK TO c;\n" . rows(1) . "COMMIT;\n";
+	my ($n, $table) = @_;
+	my $lo = $id + 1;
+	$id += $n;
+	return 'INSERT INTO ' . ($table || 't') . " SELECT i, repeat(md5(i::text), 5), 'f' FROM generate_series($lo, $id) i;\n";
+}
+for my $kind ('t', 'cold')
+{
+	for my $depth (0 .. 3)
+	{
+		my $table = $kind eq 't' ? 't' : "cold_$depth";
+		$script .= "CREATE TABLE $table (LIKE t);\n" if $kind ne 't';
+		$script .= "BEGIN;\n";
+		$script .= "SAVEPOINT a$_;\n" . rows(1) for 1 .. $depth;
+		$script .= rows(1) . "SAVEPOINT b;\nSELECT say('kept with $kind at $depth');\nSAVEPOINT c;\n" . rows(500, $table);
+		$script .= "ROLLBACK TO c;\n" . rows(1) . "COMMIT;\n";
+		$script .= "BEGIN;\n" . rows(1) . "SAVEPOINT b;\nSELECT say('lost');\nSAVEPOINT c;\n" . rows(500, "$table") ;
+		$script .= "ROLLBACK TO b;\n" . rows(1) . "COMMIT;\n";
+	}
 }
 my $seed = 1;
 sub random_below { $seed = ($seed * 1103515245 + 12345) & 0x7fffffff; return ($seed >> 16) % $_[0] }
@@ -223,9 +238,13 @@ for my $transaction (1 .. 40)
 }
 $node->safe_psql('postgres', $script);
 my @off = sort(peek($node, 's', streaming => 'off'));
-is(scalar(grep { /"content":"kept at/ } @off), 4, 'savepoints behind messages: the messages');
+is(scalar(grep { /"content":"kept with/ } @off), 8, 'savepoints behind messages: the messages');
 is_deeply([ sort(peek($node, 's')) ], \@off, 'savepoints behind messages: reorder has what off has');
 is_deeply([ sort(peek($node, 's', %small)) ], \@off, 'savepoints behind messages: and so has reorder with files');
+is_deeply(
+	[ sort(applied(map { decode_json($_) } peek($node, 's', streaming => 'on'))) ],
+	[ sort(applied(map { decode_json($_) } @off)) ],
+	'savepoints behind messages: and what a consumer of streaming=on keeps');
 
 $node->stop;
 done_testing();

@@ -15,6 +15,7 @@
 #include "output_settings.h"
 #include "relation.h"
 #include "text.h"
+#include "tied_message.h"
 
 CPO_MODULE_MAGIC;
 
@@ -116,7 +117,10 @@ decode_filter_by_origin(LogicalDecodingContext *ctx, OriginId origin_id)
 {
 	DecodingState *state = ctx->output_plugin_private;
 
-	return !origin_wanted(state, origin_id);
+	bool wanted = origin_wanted(state, origin_id);
+
+	tied_messages_note_record(state, wanted);
+	return !wanted;
 }
 
 /* --- complete transactions ------------------------------------------------ */
@@ -242,25 +246,17 @@ decode_truncate(LogicalDecodingContext *ctx, ReorderBufferTXN *txn, int nrelatio
 }
 
 static void
-decode_message(LogicalDecodingContext *ctx, ReorderBufferTXN *txn, XLogRecPtr message_lsn,
-			   bool transactional, const char *prefix, Size size, const char *content)
+message_event(DecodingState *state, const CpoPlace *place, OriginId origin_id, XLogRecPtr lsn,
+			  bool transactional, const char *prefix, Size size, const char *content)
 {
-	MemoryContext  old_context;
-	DecodingState *state = enter(ctx, &old_context);
-	CpoMessage	   event = {.place = place_of(ctx),
-							.message_lsn = message_lsn,
-							.origin_id = txn != NULL ? txn->origin_id : 0,
-							.transactional = transactional,
-							.valid_text = text_is_valid(content, size),
-							.prefix = span_of(prefix),
-							.content = {content, size}};
+	CpoMessage event = {.place = *place,
+						.message_lsn = lsn,
+						.origin_id = origin_id,
+						.transactional = transactional,
+						.valid_text = text_is_valid(content, size),
+						.prefix = span_of(prefix),
+						.content = {content, size}};
 
-	/*
-	 * In a transaction in progress this is the subtransaction whose change is
-	 * being decoded, if it may still roll back; a message comes without it.
-	 */
-	if (transactional && TransactionIdIsValid(CheckXidAlive))
-		event.place.subxid = CheckXidAlive;
 	if (state->config->utf8_text)
 	{
 		event.prefix = text_to_utf8(event.prefix);
@@ -269,7 +265,44 @@ decode_message(LogicalDecodingContext *ctx, ReorderBufferTXN *txn, XLogRecPtr me
 	}
 	check_core(state, cpo_message(state->session, &event));
 	perform_actions(state);
+}
+
+static void
+decode_message(LogicalDecodingContext *ctx, ReorderBufferTXN *txn, XLogRecPtr message_lsn,
+			   bool transactional, const char *prefix, Size size, const char *content)
+{
+	MemoryContext  old_context;
+	DecodingState *state = enter(ctx, &old_context);
+	CpoPlace	   place = place_of(ctx);
+
+	/*
+	 * In a transaction in progress this is the subtransaction whose change is
+	 * being decoded, if it may still roll back; a message comes without it.
+	 */
+	if (transactional && TransactionIdIsValid(CheckXidAlive))
+		place.subxid = CheckXidAlive;
+	message_event(state, &place, txn != NULL ? txn->origin_id : InvalidOriginId, message_lsn,
+				  transactional, prefix, size, content);
+	if (transactional)
+		tied_messages_forget(state->messages, message_lsn);
 	leave(old_context);
+}
+
+/* Those that the server threw away; see tied_message.c. */
+static void
+decode_lost_messages(DecodingState *state, ReorderBufferTXN *txn)
+{
+	const TiedMessage *lost;
+
+	while ((lost = tied_messages_lost(state->messages, txn)) != NULL)
+	{
+		XLogRecPtr lsn = lost->lsn;
+		CpoPlace   place = {lsn, txn->xid, lost->xid};
+
+		message_event(state, &place, txn->origin_id, lsn, true, lost->prefix, lost->size,
+					  lost->content);
+		tied_messages_forget(state->messages, lsn);
+	}
 }
 
 /* --- prepared transactions ------------------------------------------------ */
@@ -334,6 +367,7 @@ decode_stream_stop(LogicalDecodingContext *ctx, ReorderBufferTXN *txn)
 	DecodingState *state = enter(ctx, &old_context);
 	CpoPlace	   place = place_of(ctx);
 
+	decode_lost_messages(state, txn);
 	check_core(state, cpo_stream_stop(state->session, &place));
 	perform_actions(state);
 	leave(old_context);

@@ -18,6 +18,7 @@
 #include "output_settings.h"
 #include "relation.h"
 #include "text.h"
+#include "tied_message.h"
 
 static void *
 allocate(void *arg, size_t bytes)
@@ -156,6 +157,7 @@ state_open(LogicalDecodingContext *ctx, OutputPluginOptions *options)
 
 	state->origins = origin_cache_open(context);
 	state->spill = spill_open(context);
+	state->messages = tied_messages_open(context);
 	state->relations = relation_cache_open(state);
 	native_settings_register();
 

@@ -16,6 +16,7 @@
 typedef struct OriginCache	 OriginCache;
 typedef struct RelationCache RelationCache;
 typedef struct SpillFiles	 SpillFiles;
+typedef struct TiedMessages	 TiedMessages;
 
 /*
  * Messages that were queued behind the last flush of the socket; see wire.c.
@@ -44,6 +45,7 @@ typedef struct DecodingState
 	RelationCache *relations;
 	OriginCache	  *origins;
 	SpillFiles	  *spill;
+	TiedMessages  *messages;
 	Wire		   wire;
 	int			   unreported_changes; /* since the last report of progress */
 } DecodingState;
