@@ -17,7 +17,7 @@ elsewhere() { # elsewhere NAME COMMAND...
 	(cd "$directory" && "$@")
 }
 
-part "suite on PostgreSQL $PG_MAJOR" env CPO_SEEDS=1-20 CPO_REORDER_SEEDS=1-50 \
+part "suite on PostgreSQL $PG_MAJOR" env CPO_SEEDS=1-20 CPO_REORDER_SEEDS=1-26 \
 	CPO_REPLAY_SEEDS=1-3 tools/test-server.sh
 part "consumers of wal2json" test/consumers/run
 part "killed at random, 20 rounds" test/kill_rounds.py 20
