@@ -212,6 +212,9 @@ for my $kind ('t', 'cold')
 		$script .= "ROLLBACK TO c;\n" . rows(1) . "COMMIT;\n";
 		$script .= "BEGIN;\n" . rows(1) . "SAVEPOINT b;\nSELECT say('lost');\nSAVEPOINT c;\n" . rows(500, "$table") ;
 		$script .= "ROLLBACK TO b;\n" . rows(1) . "COMMIT;\n";
+		# so long that it is streamed at once
+		$script .= "BEGIN;\n" . rows(1) . "SAVEPOINT b;\nSELECT say(repeat('once', 30000));\nSAVEPOINT c;\n" . rows(500, $table);
+		$script .= "COMMIT;\n";
 	}
 }
 my $seed = 1;

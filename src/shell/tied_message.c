@@ -108,6 +108,12 @@ tied_messages_forget(TiedMessages *messages, XLogRecPtr lsn)
 {
 	dlist_mutable_iter at;
 
+	/* it may have been decoded at once, if it is long */
+	if (messages->latest != NULL && messages->latest->lsn == lsn)
+	{
+		pfree(messages->latest);
+		messages->latest = NULL;
+	}
 	dlist_foreach_modify(at, &messages->tied)
 	{
 		TiedMessage *message = dlist_container(TiedMessage, node, at.cur);
