@@ -249,5 +249,62 @@ is_deeply(
 	[ sort(applied(map { decode_json($_) } @off)) ],
 	'savepoints behind messages: and what a consumer of streaming=on keeps');
 
+get($node, 's');
+
+# a message that fills the block is decoded before the next record is read
+$node->safe_psql('postgres', q{
+	BEGIN;
+	SELECT fill(200001, 200010), say(repeat('long ', 20000));
+	SAVEPOINT a;
+	SELECT fill(200101, 200600);
+	ROLLBACK TO a;
+	SELECT say(repeat('long ', 20000));
+	SAVEPOINT b;
+	SELECT fill(200101, 200600);
+	COMMIT;
+});
+@off = sort(peek($node, 's', streaming => 'off'));
+is(scalar(grep { /"op":"message"/ } @off), 2, 'a message that ends a block: once each');
+is_deeply([ sort(peek($node, 's')) ], \@off, 'a message that ends a block: reorder has what off has');
+is_deeply(
+	[ sort(applied(map { decode_json($_) } peek($node, 's', streaming => 'on'))) ],
+	[ sort(applied(map { decode_json($_) } @off)) ],
+	'a message that ends a block: and what a consumer of streaming=on keeps');
+get($node, 's');
+
+# --- more than the server reads back at once ------------------------------------------
+
+# Once a subtransaction has been spilled, the server forgets that it streamed it,
+# if that took more than one read of 4096 changes, and doesn't tell of its end.
+$node->safe_psql('postgres', q{
+	CREATE TABLE big (id int, v bytea);
+	ALTER TABLE big ALTER v SET STORAGE EXTERNAL;
+	CREATE FUNCTION bytes(n int) RETURNS bytea LANGUAGE sql AS
+		$$SELECT string_agg(sha256(i::text::bytea), '') FROM generate_series(1, n) i$$;
+	INSERT INTO big VALUES (0, bytes(1000));
+	BEGIN;
+	INSERT INTO t VALUES (300001, 'kept', 'f');
+	SAVEPOINT a;
+		-- a row is streamed when it is complete, until then it is spilled
+		INSERT INTO big VALUES (1, bytes(300000));
+	ROLLBACK TO a;
+	INSERT INTO t VALUES (300002, 'kept', 'f');
+	COMMIT;
+});
+@plain = same_as_plain('a spilled row');
+is(scalar(grep { /"op":"insert"/ } @plain), 3, 'a spilled row: what was committed');
+get($node, 's');
+
+# what was decoded before the slot's position is spilled, not streamed
+my $writer = CppOutput::Faults::Session->new($node);
+$writer->query(q{BEGIN; INSERT INTO t VALUES (400000, 'kept', 'f'); SAVEPOINT a; SELECT fill(400001, 406000)});
+$node->safe_psql('postgres', q{INSERT INTO t VALUES (-6, 'other', 'f')});
+get($node, 's');
+$node->safe_psql('postgres', q{INSERT INTO t VALUES (-7, 'other', 'f')});
+$writer->query(q{SELECT fill(406001, 406001); ROLLBACK TO a; INSERT INTO t VALUES (406002, 'kept', 'f'); COMMIT});
+$writer->end;
+@plain = same_as_plain('spilled before the restart');
+is(scalar(grep { /"op":"insert"/ } @plain), 3, 'spilled before the restart: what was committed');
+
 $node->stop;
 done_testing();

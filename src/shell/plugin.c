@@ -8,6 +8,7 @@
 #include "catalog/pg_class.h"
 #include "fmgr.h"
 #include "funcapi.h"
+#include "storage/sinval.h"
 #include "utils/builtins.h"
 #include "utils/guc.h"
 #include "utils/memutils.h"
@@ -354,9 +355,51 @@ decode_rollback_prepared(LogicalDecodingContext *ctx, ReorderBufferTXN *txn,
 
 /* --- transactions in progress --------------------------------------------- */
 
+/*
+ * The server calls stream_abort only for subtransactions that it has marked as
+ * streamed.  It marks them when a block is over, by the changes that are still
+ * in memory then.  There are none where it had spilled more of them than it
+ * reads back at once (4096): the abort would go untold, and what was rolled back
+ * would be sent at COMMIT.  So they are marked here, before the block: all of
+ * their changes are part of it.
+ */
+static void
+mark_streamed_subtransactions(ReorderBufferTXN *txn)
+{
+	dlist_iter at;
+
+	dlist_foreach(at, &txn->subtxns)
+	{
+		ReorderBufferTXN *subtxn = dlist_container(ReorderBufferTXN, node, at.cur);
+
+		if (subtxn->nentries != 0)
+			subtxn->txn_flags |= RBTXN_IS_STREAMED;
+	}
+}
+
+/*
+ * Between two blocks other transactions are decoded, which see the catalogs
+ * without what this one has changed, and the caches are left as they saw them.
+ */
+static void
+forget_what_others_saw(const ReorderBufferTXN *txn)
+{
+	uint32 i;
+
+	for (i = 0; i < txn->ninvalidations; i++)
+		LocalExecuteInvalidationMessage(&txn->invalidations[i]);
+}
+
 static void
 decode_stream_start(LogicalDecodingContext *ctx, ReorderBufferTXN *txn)
 {
+	const DecodingState *state = ctx->output_plugin_private;
+
+	/* the peer's stream is as the server has it */
+	if (!state->config->opaque_stream)
+		mark_streamed_subtransactions(txn);
+	if ((txn->txn_flags & RBTXN_IS_STREAMED) != 0)
+		forget_what_others_saw(txn);
 	transaction_event(ctx, txn, txn->origin_id, cpo_stream_start);
 }
 
