@@ -205,6 +205,11 @@ describe_type(const Describer *describer, Oid declared, int depth)
 		if (!HeapTupleIsValid(tuple))
 			elog(ERROR, "cache lookup failed for type %u", declared);
 		form = (Form_pg_type) GETSTRUCT(tuple);
+		/* the type's name may be printed with its schema */
+		if (describer->config->wants & CPO_WANT_TYPE_NAMES)
+			describer->depends(
+				describer->arg, NAMESPACEOID,
+				GetSysCacheHashValue1(NAMESPACEOID, ObjectIdGetDatum(form->typnamespace)));
 		if (form->typtype != TYPTYPE_DOMAIN)
 			break;
 		declared = form->typbasetype;
@@ -326,10 +331,15 @@ default_of(const Describer *describer, Relation relation, AttrNumber number)
 	{
 		AttrDefault *value = &constraints->defval[i];
 
+		/*
+		 * Without the relation, which no default mentions: with it, the server
+		 * would lock the table, and so wait for the transaction in progress
+		 * that is being decoded, if that one has altered it.
+		 */
 		if (value->adnum == number && value->adbin != NULL)
 			return name_span(describer, TextDatumGetCString(DirectFunctionCall2(
 											pg_get_expr, CStringGetTextDatum(value->adbin),
-											ObjectIdGetDatum(RelationGetRelid(relation)))));
+											ObjectIdGetDatum(InvalidOid))));
 	}
 	return (CpoSpan){NULL, 0};
 }
@@ -355,7 +365,7 @@ describe_column(const Describer *describer, Relation relation, Form_pg_attribute
 	column->in_primary_key = bms_is_member(member, primary_key);
 	column->type = describe_type(describer, attribute->atttypid, 0);
 	describe_type_names(describer, column);
-	if ((wants & CPO_WANT_DEFAULTS) && attribute->atthasdef)
+	if ((wants & CPO_WANT_DEFAULTS) && attribute->atthasdef && attribute->attgenerated == '\0')
 		column->default_expr = default_of(describer, relation, attribute->attnum);
 }
 
@@ -410,12 +420,20 @@ static void
 describe_root(const Describer *describer, CpoRelationInfo *info)
 {
 	List *ancestors = get_partition_ancestors(info->oid);
-	Oid	  root = llast_oid(ancestors);
+	Oid	  root;
+	Oid	  schema;
 
-	info->root_schema = name_span(describer, get_namespace_name(get_rel_namespace(root)));
+	/* one that is being detached concurrently has none any more */
+	if (ancestors == NIL)
+		return;
+	root = llast_oid(ancestors);
+	schema = get_rel_namespace(root);
+	info->root_schema = name_span(describer, get_namespace_name(schema));
 	info->root_name = name_span(describer, get_rel_name(root));
 	/* its name, and that it is one at all, are told by its own relcache entry */
 	describer->depends(describer->arg, -1, root);
+	describer->depends(describer->arg, NAMESPACEOID,
+					   GetSysCacheHashValue1(NAMESPACEOID, ObjectIdGetDatum(schema)));
 }
 
 void
