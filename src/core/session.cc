@@ -136,9 +136,19 @@ void CpoSession::commit(const CpoPlace &place, const CpoTransaction &facts, bool
 		format_->commit(writer_, place.lsn, txn);
 }
 
+/*
+ * There may be a log still: after a restart the server streams again what was prepared before,
+ * without a PREPARE that would end it.
+ */
+void CpoSession::forget_stream(CpoXid xid) noexcept
+{
+	logs_.drop(xid);
+	streams_.erase(xid);
+}
+
 void CpoSession::commit_prepared(const CpoPlace &place, const CpoTransaction &facts)
 {
-	streams_.erase(facts.xid);
+	forget_stream(facts.xid);
 	learn(complete_, facts);
 	write_xid_ = place.xid;
 	ends_ = true;
@@ -147,7 +157,7 @@ void CpoSession::commit_prepared(const CpoPlace &place, const CpoTransaction &fa
 
 void CpoSession::rollback_prepared(const CpoPlace &place, const CpoTransaction &facts)
 {
-	streams_.erase(facts.xid);
+	forget_stream(facts.xid);
 	learn(complete_, facts);
 	write_xid_ = place.xid;
 	ends_ = true;

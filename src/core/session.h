@@ -64,6 +64,7 @@ private:
 
 	void learn(cpp_output::transaction &txn, const CpoTransaction &facts) const;
 	cpp_output::transaction *find_stream(CpoXid xid) noexcept;
+	void forget_stream(CpoXid xid) noexcept;
 	void write_begin(cpp_output::transaction &txn, CpoLsn lsn, bool prepared, bool last);
 	bool lazy(bool prepared) const noexcept
 	{

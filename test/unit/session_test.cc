@@ -507,6 +507,28 @@ TEST(session, a_streamed_prepared_transaction_is_replayed_at_prepare)
 	EXPECT_EQ(s.sent().size(), 1U);
 }
 
+// What was prepared before a restart may be streamed again, and has no PREPARE any more.
+TEST(session, a_log_is_gone_with_the_end_of_a_prepared_transaction)
+{
+	session s(options{{"streaming", "reorder"}, {"reorder-work-mem", "64kB"}});
+	table t;
+	CpoRelation *relation = s.define(t);
+	const std::string long_text(100'000, 'x');
+	for (const CpoXid xid : {700U, 701U}) {
+		s.stream_start(xid);
+		for (int i = 0; i < 5; ++i)
+			s.insert(xid, relation, {raw(i), out(long_text)});
+		s.stream_stop(xid);
+	}
+	EXPECT_EQ(s.driver().files.size(), 2U);
+	s.commit_prepared(700);
+	EXPECT_EQ(s.driver().files.size(), 1U);
+	s.rollback_prepared(701);
+	EXPECT_EQ(s.driver().files.size(), 0U);
+	EXPECT_EQ(s.counters().logs, 0U);
+	EXPECT_EQ(s.sent().size(), 2U);
+}
+
 TEST(session, interleaved_logs)
 {
 	session s(with(plain, {{"streaming", "reorder"}, {"reorder-work-mem", "64kB"}}));
