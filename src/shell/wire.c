@@ -93,9 +93,16 @@ static void
 send_message(DecodingState *state, const CpoAction *action)
 {
 	Wire *wire = &state->wire;
-	bool  batch_full = wire->pending_bytes + action->len >= BATCH_BYTES ||
-					  wire->pending_messages + 1 >= BATCH_MESSAGES;
+	bool  batch_full;
 
+	/* the walsender's own loop has flushed what was queued, so a new batch begins */
+	if (wire->pending_messages > 0 && !pq_is_send_pending())
+	{
+		wire->pending_bytes = 0;
+		wire->pending_messages = 0;
+	}
+	batch_full = wire->pending_bytes + action->len >= BATCH_BYTES ||
+				 wire->pending_messages + 1 >= BATCH_MESSAGES;
 	state->ctx->write_location = action->lsn;
 	state->ctx->write_xid = action->xid;
 	if (wire->walsender && !action->flush && !batch_full && !action->split && !action->continues &&
