@@ -395,11 +395,13 @@ decode_stream_start(LogicalDecodingContext *ctx, ReorderBufferTXN *txn)
 {
 	const DecodingState *state = ctx->output_plugin_private;
 
-	/* the peer's stream is as the server has it */
+	/* the peer's stream is as the server has it, and shows nothing of rows */
 	if (!state->config->opaque_stream)
+	{
 		mark_streamed_subtransactions(txn);
-	if ((txn->txn_flags & RBTXN_IS_STREAMED) != 0)
-		forget_what_others_saw(txn);
+		if ((txn->txn_flags & RBTXN_IS_STREAMED) != 0)
+			forget_what_others_saw(txn);
+	}
 	transaction_event(ctx, txn, txn->origin_id, cpo_stream_start);
 }
 
