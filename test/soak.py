@@ -19,7 +19,7 @@ and the 99 % interval of the slope is above zero. A step, as when a buffer
 doubles, is in one of them only. There are two measures:
 
   RssAnon              allowance 4 MB, as the heap grows and shrinks in steps
-  contexts in use      allowance 128 kB, for what grows in memory contexts
+  contexts in use      allowance 512 kB: the cache of plans is swept at 64, of 8 kB
 """
 
 import argparse
@@ -49,7 +49,7 @@ SETTINGS = ["logical_decoding_work_mem = '64kB'", "log_min_messages = warning", 
 COPY_SETTINGS = ["wal_level = minimal", "max_wal_senders = 0", "synchronous_commit = off", "max_wal_size = '256MB'"]
 
 RSS_ALLOWANCE = 4 * MB
-CONTEXT_ALLOWANCE = MB // 8
+CONTEXT_ALLOWANCE = MB // 2
 PATIENCE = 600      # seconds until a consumer that says nothing is given up
 
 Slot = namedtuple("Slot", "plugin options reader applier two_phase", defaults=(None, False))
