@@ -61,8 +61,9 @@ PG_CFLAGS = -fvisibility=hidden $(WARNINGS_C) $(DEPENDENCIES) $(UBSAN_FLAGS) \
 SHLIB_LINK = $(COMPRESSION_LIBS) -Wl,--version-script=tools/exports.map $(UBSAN_FLAGS)
 
 # No server header is in the core's include path, and none gets there.
-CORE_FLAGS = -std=gnu++20 -O2 -DBOOST_DISABLE_ASSERTS -Isrc/core $(WARNINGS) $(DEPENDENCIES) $(COMPRESSION_FLAGS)
-CORE_CXXFLAGS = $(CORE_FLAGS) -fvisibility=hidden -fvisibility-inlines-hidden $(UBSAN_FLAGS)
+CORE_FLAGS = -std=gnu++20 -O2 -Isrc/core $(WARNINGS) $(DEPENDENCIES) $(COMPRESSION_FLAGS)
+# Boost's assertions are for the tests: here they would call abort().
+CORE_CXXFLAGS = $(CORE_FLAGS) -DBOOST_DISABLE_ASSERTS -fvisibility=hidden -fvisibility-inlines-hidden $(UBSAN_FLAGS)
 
 EXTRA_CLEAN = build $(OBJS:.o=.d)
 

@@ -110,6 +110,17 @@ INSERT INTO other VALUES (2, repeat('x', 80000));
 INSERT INTO t VALUES (15, 'passes', repeat('x', 80000));
 COMMIT;
 SELECT masked(data) FROM pg_logical_slot_get_changes('regression_slot', NULL, NULL, 'streaming', 'on', 'exclude-tables', '*.other', 'exclude-columns', '*.*.long');
+-- what is marked as the first block is the first that is sent
+SELECT 'dropped' FROM pg_drop_replication_slot('regression_slot');
+SELECT 'init' FROM pg_create_logical_replication_slot('regression_slot', 'cpp_output', false, true);
+BEGIN;
+INSERT INTO other VALUES (3, repeat('x', 80000));
+INSERT INTO other VALUES (4, repeat('x', 80000));
+INSERT INTO t VALUES (17, 'passes', repeat('x', 80000));
+INSERT INTO t VALUES (18, 'passes', repeat('x', 80000));
+COMMIT;
+SELECT data::jsonb ->> 'op' AS op, data::jsonb ->> 'first' AS first, data::jsonb #>> '{new,id}' AS id
+FROM pg_logical_slot_peek_changes('regression_slot', NULL, NULL, 'streaming', 'on', 'exclude-tables', '*.other');
 
 -- the server's own counters
 SELECT pg_stat_force_next_flush();

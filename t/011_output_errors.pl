@@ -183,5 +183,29 @@ for my $format ('json', 'test_decoding', 'wal2json')
 }
 is_deeply([ peek($node, 'plain', tables => 'public.bad') ], \@good, 'as before');
 
+# --- rows that nobody wants -----------------------------------------------------
+
+# A call number too high: only a row that was rolled back would get there.
+get($node, 'plain');
+$node->safe_psql('postgres', qq{
+	CREATE TABLE unwanted (LIKE t);
+	CREATE TABLE cleared (f fault);
+	CREATE FUNCTION fill(first int) RETURNS void LANGUAGE sql AS
+		\$\$INSERT INTO unwanted SELECT i, repeat('b', 100), 'r' || i, repeat('a', 100)
+			FROM generate_series(first, first + $rows - 1) i\$\$;
+	BEGIN; SELECT fill(1); ROLLBACK;
+	BEGIN; SELECT fill(1);
+	SAVEPOINT a; SELECT fill(1001); TRUNCATE cleared; ROLLBACK TO a;
+	SELECT pg_logical_emit_message(true, 'p', 'm');
+	INSERT INTO unwanted VALUES (0, 'b', 'r0', 'a'); COMMIT;
+});
+my %unwanted = (tables => 'public.unwanted, public.cleared', messages => 'on');
+my @wanted = peek($node, 'plain', streaming => 'off', %unwanted);
+is(shape(@wanted), "begin insert*$rows message insert*1 commit", 'rolled back rows are not there');
+is_deeply([ faulty('plain', $rows + 2, '22012', streaming => 'reorder', %unwanted) ],
+	\@wanted, 'streaming=reorder: and their output function is not called any more');
+eval { faulty('plain', $rows + 1, '22012', streaming => 'reorder', %unwanted) };
+like($@, qr/injected fault/, 'streaming=reorder: unlike that of the last row');
+
 $node->stop;
 done_testing();

@@ -56,6 +56,28 @@ is(scalar(@expected), 3000 + 3010 + 4, 'what was committed');
 wait_until(sub { scalar(lines_of($file)) >= @expected }, 'all lines');
 is_deeply([ lines_of($file) ], \@expected, 'the client has just that');
 
+# --- transactions that are unwanted as a whole only at their COMMIT --------------
+
+$node->safe_psql('postgres', "SELECT pg_replication_origin_create('elsewhere')");
+create_slot($node, 'local');
+my $local = start_client($node, 'local', "$dir/local", { %small, origin => 'none' });
+wait_for_slot_use($node, 'local');
+my $replicated = CppOutput::Faults::Session->new($node);
+for my $prepare ('', "PREPARE TRANSACTION 'q';")
+{
+	my $commit = $prepare ? "COMMIT PREPARED 'q'" : 'COMMIT';
+	$replicated->query("BEGIN; SELECT fill(3000); $prepare");
+	wait_until(sub { temp_files($node) == 2 }, 'files of both clients');
+	$replicated->query("SELECT pg_replication_origin_session_setup('elsewhere'); $commit; SELECT pg_replication_origin_session_reset()");
+	wait_until(sub { temp_files($node) == 0 }, "the files to go with the $commit of another origin");
+	pass("the file goes with the $commit of another origin");
+}
+$replicated->end;
+send_signal('KILL', $local->{pid});
+eval { $local->{run}->finish };
+wait_until_unused($node, 'local');
+drop_slot($node, 'local');
+
 my @prepared = peek($node, 'prepared', %small);
 is_deeply(\@prepared, [ peek($node, 'prepared', streaming => 'off') ], 'a prepared transaction from a file');
 is_deeply([ temp_files($node) ], [], 'whose file is gone');

@@ -99,11 +99,12 @@ for my $slot ('s', 'twophase')
 	{
 		for my $streaming ('off', 'on', 'reorder')
 		{
-			# there with the filter off, so that the test can fail
-			my %options = (format => $format, $format eq 'test_decoding' ? ('stream-changes' => 'on') : (streaming => $streaming));
+			next if $format eq 'wal2json' && $streaming eq 'on';    # there is no such thing
+			my %options = (format => $format, streaming => $streaming);
 			my $name = join ' ', $slot, map { "$_=$options{$_}" } sort keys %options;
-			my ($some, undef, $error) = $node->psql('postgres', slot_sql('peek', $slot, %options));
-			next if $some != 0;    # a combination that does not exist
+			# test_decoding's stream shows nothing of rows
+			cmp_ok(scalar(grep { /hidden/ } peek($node, $slot, %options)), '>', 0, "$name: there is something to hide")
+			  unless $format eq 'test_decoding' && $streaming eq 'on';
 			my @lines = peek($node, $slot, %options, 'exclude-columns' => '*.*.hidden');
 			cmp_ok(scalar(@lines), '>', 10, "$name: there are changes");
 			my @leaks = grep { /hidden/ } @lines;

@@ -117,7 +117,7 @@ get($node, 's');
 
 SKIP:
 {
-	skip 'set CPO_LARGE=1 for a row beyond a gigabyte', 8 unless $ENV{CPO_LARGE};
+	skip 'set CPO_LARGE=1 for a row beyond a gigabyte', 6 unless $ENV{CPO_LARGE};
 	$node->safe_psql('postgres', q{
 		INSERT INTO large SELECT 3, 'short', string_agg(decode(repeat('00', 1000000), 'hex'), '') FROM generate_series(1, 600);
 		INSERT INTO large VALUES (4, 'after', NULL);
@@ -125,8 +125,8 @@ SKIP:
 	for my $options ("'bytea', 'hex'", "'bytea', 'hex', 'streaming', 'off'", "'format', 'test_decoding'", "'format', 'wal2json'")
 	{
 		my $error = sql_error($node, "SELECT lsn FROM pg_logical_slot_peek_changes('s', NULL, NULL, $options)");
-		like($error, qr/ERROR:.*public\.large.*1073740799|ERROR:.*too long/s, "$options: the error names the table");
-		like($error, qr/"?b"?.*exclude-columns/s, "$options: and the column, and what to do");
+		like($error, qr/ERROR:.*table "public\.large".*column "b".*exclude-columns/s,
+			"$options: the error names the table and the column, and says what to do");
 	}
 	my @got = map { decode_json($_) } grep { /"insert"/ } peek($node, 's', 'exclude-columns' => 'public.large.b');
 	is_deeply([ map { $_->{new}{id} } @got ], [ 3, 4 ], 'the hint helps');

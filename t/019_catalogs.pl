@@ -52,6 +52,29 @@ is_deeply([ map { /\[(\w+)\.mood\]/ } peek($node, 's', format => 'test_decoding'
 	[ 'one', 'two' ], 'and in test_decoding');
 get($node, 's');
 
+# --- what a default mentions ---------------------------------------------------------
+
+my @named = (format => 'wal2json', 'format-version' => 2, 'include-transaction' => 'off', 'include-default' => 'on');
+$node->safe_psql('postgres', q{
+	CREATE SCHEMA made;
+	CREATE SEQUENCE made.numbers;
+	CREATE FUNCTION made.filler(n bigint) RETURNS bigint LANGUAGE sql RETURN n;
+	CREATE TYPE made.grade AS ENUM ('low');
+	CREATE OPERATOR public.=== (LEFTARG = bigint, RIGHTARG = bigint, FUNCTION = int8eq);
+	CREATE TABLE defaults (id bigint DEFAULT made.filler(nextval('made.numbers')), g text DEFAULT 'low'::made.grade::text,
+		same bool DEFAULT 1::bigint === 2::bigint);
+});
+my @changes = (
+	'ALTER SEQUENCE made.numbers RENAME TO count', 'ALTER FUNCTION made.filler RENAME TO same',
+	q(ALTER TYPE made.grade RENAME VALUE 'low' TO 'poor'), 'ALTER TYPE made.grade RENAME TO mark',
+	'ALTER OPERATOR public.=== (bigint, bigint) SET SCHEMA made', 'ALTER SCHEMA made RENAME TO kept');
+$node->safe_psql('postgres', "$_; INSERT INTO defaults DEFAULT VALUES") for '', @changes;
+my @rows = peek($node, 's', @named);
+my %rows = map { (/("default".*)/)[0] => 1 } @rows;
+is(scalar(keys %rows), 1 + @changes, 'each change of a name shows in the default');
+like($rows[-1], qr/kept\.same\(nextval\('kept\.count'.*'poor'::kept\.mark.*OPERATOR\(kept\.===\)/, 'and all in the last one');
+get($node, 's');
+
 # --- others between the blocks of one that alters ----------------------------------------
 
 $node->safe_psql('postgres', q{

@@ -2,7 +2,7 @@
 # check-core.sh POSTGRES OBJECT...
 #
 # Fails if an object file of the core needs anything of the server, the heap,
-# or the operating system: the core is handed all of that by the shell.
+# or the operating system, which it is handed by the shell, or if it may abort.
 set -euo pipefail
 postgres=$1
 shift
@@ -20,8 +20,8 @@ needed=$(nm -u "$@" | awk '$1 == "U" { print $2 }' | sort -u)
 server=$(comm -23 <(symbols "$postgres" | sort -u) <(runtime))
 # by name too, for what only another version of the server has
 names='palloc.*|repalloc|pfree|pstrdup|errstart.*|errfinish|errmsg|elog|ereport|pg_.*|Memory[A-Z].*|sigsetjmp|__sigsetjmp|siglongjmp|longjmp'
-# operator new and malloc; files, clocks and the environment
-outside='_Zn[wa].*|malloc|calloc|realloc|open|open64|fopen|fopen64|read|write|pread|pwrite|socket|time|gettimeofday|clock_gettime|getenv|secure_getenv|setlocale|_ZNSt6chrono.*now.*'
+# operator new and malloc; files, clocks and the environment; assertions
+outside='_Zn[wa].*|malloc|calloc|realloc|open|open64|fopen|fopen64|read|write|pread|pwrite|socket|time|gettimeofday|clock_gettime|getenv|secure_getenv|setlocale|_ZNSt6chrono.*now.*|abort|__assert_fail'
 
 bad=$({
 	comm -12 <(echo "$needed") <(echo "$server")

@@ -11,7 +11,6 @@ cd "$(dirname "$0")/.." || exit
 
 have_plugin() { [ -f "$("$PG_CONFIG" --pkglibdir)/$1.so" ]; }
 
-# every expected file, if it may differ by version, sits beside its test
 regress() {
 	local pg_config settings
 	pg_config=$(tools/temp-install.sh build/install) || return

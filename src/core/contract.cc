@@ -6,7 +6,6 @@
 #include "error.h"
 #include "session.h"
 
-#include <cstring>
 #include <new>
 #include <stdexcept>
 
@@ -23,9 +22,7 @@ CpoError describe(const CpoSession *session) noexcept
 	} catch (const core_error &error) {
 		return error.record();
 	} catch (const std::bad_alloc &) {
-		return core_error(sqlstate::out_of_memory, "out of memory")
-			.detail("Failed while a change was being formatted.")
-			.record();
+		return core_error(sqlstate::out_of_memory, "out of memory").record();
 	} catch (const std::length_error &) {
 		return session != nullptr
 				   ? session->too_long()

@@ -141,7 +141,6 @@ typedef enum CpoTwoPhase {
 
 /* What the options mean for the shell. */
 typedef struct CpoConfig {
-	const char *format; /* canonical name */
 	bool binary_output; /* messages are not text */
 	bool utf8_text;		/* text is wanted in UTF-8, see CpoServer */
 	/*
@@ -281,7 +280,6 @@ typedef struct CpoRelationInfo {
 	CpoSpan root_schema; /* of a partition: the partitioned table at the
 						  * top; else data is NULL */
 	CpoSpan root_name;
-	char kind;			   /* pg_class.relkind */
 	char replica_identity; /* pg_class.relreplident */
 	bool has_primary_key;
 	size_t ncolumns; /* dropped ones left out */
@@ -355,9 +353,8 @@ typedef struct CpoPlace {
 
 typedef struct CpoChange {
 	CpoPlace place;
-	CpoRelation *relation; /* NULL only as CpoConfig.opaque_stream says */
-	CpoAct act;			   /* not CPO_TRUNCATE */
-	uint32_t origin_id;
+	CpoRelation *relation;	 /* NULL only as CpoConfig.opaque_stream says */
+	CpoAct act;				 /* not CPO_TRUNCATE */
 	const CpoValue *old_row; /* one value a column, or NULL */
 	const CpoValue *new_row; /* one value a column, or NULL */
 } CpoChange;
@@ -373,7 +370,6 @@ typedef struct CpoTruncation {
 typedef struct CpoMessage {
 	CpoPlace place; /* xid 0 where not transactional */
 	CpoLsn message_lsn;
-	uint32_t origin_id;
 	bool transactional;
 	bool valid_text; /* content is valid in its encoding */
 	CpoSpan prefix;
@@ -429,8 +425,8 @@ typedef enum CpoActionKind {
 
 typedef struct CpoAction {
 	CpoActionKind kind;
-	CpoXid xid;		/* CPO_SEND: ctx->write_xid; CPO_SPILL_...: whose
-					 * file it is */
+	CpoXid xid;		/* CPO_SEND: ctx->write_xid; CPO_SPILL_WRITE,
+					 * CPO_SPILL_READ: whose file it is */
 	CpoLsn lsn;		/* CPO_SEND: ctx->write_location */
 	bool split;		/* CPO_SEND: first end the message that is open */
 	bool continues; /* CPO_SEND: belongs to the message that is open */

@@ -12,11 +12,6 @@ namespace cpp_output
 namespace
 {
 
-constexpr bool is_space(char c)
-{
-	return c == ' ' || (c >= '\t' && c <= '\r');
-}
-
 // The first byte behind the character that starts at `at`; UTF-8 continuation bytes belong to it.
 std::size_t after_character(std::string_view text, std::size_t at)
 {

@@ -2,10 +2,13 @@
 
 #include "error.h"
 #include "format/format.h"
+#include "text/utf8.h"
 
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cstdio>
+#include <cstring>
 #include <numeric>
 
 namespace cpp_output
@@ -53,8 +56,6 @@ std::size_t size_value(const option_value &value, std::size_t least)
 
 unsigned acts_value(const option_value &value)
 {
-	constexpr choice<CpoAct> choices[] = {{"insert", CPO_INSERT}, {"update", CPO_UPDATE},
-		{"delete", CPO_DELETE}, {"truncate", CPO_TRUNCATE}};
 	constexpr const char *allowed = "a list of insert, update, delete, truncate";
 	unsigned acts = 0;
 	std::string_view rest = value.text;
@@ -67,9 +68,9 @@ unsigned acts_value(const option_value &value)
 			item.remove_prefix(1);
 		while (!item.empty() && item.back() == ' ')
 			item.remove_suffix(1);
-		const auto *found = std::find_if(std::begin(choices), std::end(choices),
+		const auto *found = std::find_if(std::begin(act_choices), std::end(act_choices),
 			[&](const auto &c) { return equal_ignoring_case(item, c.name); });
-		if (found == std::end(choices))
+		if (found == std::end(act_choices))
 			bad_value(value, allowed);
 		acts |= act_bit(found->value);
 	}
@@ -212,9 +213,18 @@ const char *nearest(const format_entry &format, std::string_view name)
 	const std::string_view value = given.value.data ? shown(view(given.value)) : "(null)";
 	core_error error(sqlstate::invalid_parameter_value, "option \"%.*s\" = \"%.*s\" is unknown",
 		static_cast<int>(name.size()), name.data(), static_cast<int>(value.size()), value.data());
+	char owners[200] = "";
+	unsigned nowners = 0;
 	for (const format_entry &other : formats())
-		if (find(other.options, view(given.name)) != nullptr)
-			error.detail("Format %s has this option, format %s does not.", other.name, format.name);
+		if (find(other.options, view(given.name)) != nullptr) {
+			const std::size_t used = std::strlen(owners);
+			std::snprintf(owners + used, sizeof(owners) - used, "%s%s",
+				nowners++ == 0 ? "" : " and ", other.name);
+		}
+	if (nowners != 0)
+		error.detail(nowners == 1 ? "Format %s has this option, format %s does not."
+								  : "Formats %s have this option, format %s does not.",
+			owners, format.name);
 	if (const char *best = nearest(format, view(given.name)))
 		error.hint("Perhaps you meant the option \"%s\".", best);
 	else
@@ -257,8 +267,12 @@ std::string_view shown(std::string_view text) noexcept
 {
 	if (text.size() <= shown_bytes)
 		return text;
-	text = text.substr(0, shown_bytes);
+	// A character of UTF-8 has up to three bytes behind its first one.
+	for (std::size_t length = shown_bytes; length > shown_bytes - 4; --length)
+		if (is_utf8(text.substr(0, length)))
+			return text.substr(0, length);
 	// In every encoding of a server the bytes of a longer character are 0x80 or more.
+	text = text.substr(0, shown_bytes);
 	while (!text.empty() && (static_cast<unsigned char>(text.back()) & 0x80U) != 0)
 		text.remove_suffix(1);
 	return text;

@@ -39,6 +39,12 @@ std::span<const option> common_options() noexcept;
 // The first bytes of a text that may be long, for an error message; never cut inside a character.
 std::string_view shown(std::string_view text) noexcept;
 
+// White space around the elements of a list, as isspace() has it in the C locale.
+constexpr bool is_space(char c) noexcept
+{
+	return c == ' ' || (c >= '\t' && c <= '\r');
+}
+
 // As the server's parse_bool(): unique prefixes of true, false, yes, no; on, off; 1, 0.
 bool parse_boolean(std::string_view text, bool &result) noexcept;
 
@@ -56,6 +62,9 @@ template <typename T> struct choice {
 	std::string_view name;
 	T value;
 };
+
+inline constexpr choice<CpoAct> act_choices[] = {{"insert", CPO_INSERT}, {"update", CPO_UPDATE},
+	{"delete", CPO_DELETE}, {"truncate", CPO_TRUNCATE}};
 
 [[noreturn]] void bad_value(const option_value &value, const char *allowed);
 

@@ -3,7 +3,7 @@
 #include "error.h"
 
 #include <algorithm>
-#include <cstdio>
+#include <utility>
 
 using namespace cpp_output;
 
@@ -14,11 +14,6 @@ namespace
 constexpr std::uint8_t record_more = 1;	 // message::more
 constexpr std::uint8_t record_last = 2;	 // message::last
 constexpr std::uint8_t record_opens = 4; // makes the transaction worth sending
-
-static_assert(no_late_text == no_gap, "a message goes into the log as it is");
-
-// A warning buffer or a filled message of unusual size is given back after use.
-constexpr std::size_t kept_capacity = std::size_t{1} << 20;
 
 CpoSpan span(const std::pmr::string &text)
 {
@@ -37,7 +32,6 @@ CpoSession::CpoSession(
 	  writer_(&memory_, server.message_limit != 0 ? server.message_limit : CPO_MESSAGE_LIMIT),
 	  warning_(&memory_), filled_(&memory_)
 {
-	config_.format = settings_.format->name;
 	config_.streaming = settings_.streaming;
 	config_.two_phase = settings_.two_phase;
 	config_.filter_origin_names = !settings_.exclude_origins.empty();
@@ -65,13 +59,13 @@ CpoRelation &CpoSession::define(const CpoRelationInfo &info)
 void CpoSession::begin_event() noexcept
 {
 	logs_.begin_event();
-	if (replay_.active) {
+	if (replay_.txn != nullptr) {
 		streams_.erase(replay_.place.xid);
 		replay_ = {};
 	}
 	writer_.clear();
 	next_message_ = 0;
-	warning_.shrink(kept_capacity);
+	warning_.shrink();
 	skipped_ = ends_ = false;
 	writing_ = nullptr;
 }
@@ -281,9 +275,8 @@ void CpoSession::stream_start(const CpoPlace &place, const CpoTransaction &facts
 	transaction &txn = position->second;
 	txn.streamed = config_.streaming == CPO_STREAMING_ON;
 	txn.block_begun = false;
-	if (!fresh)
-		txn.first_block = false;
-	else
+	txn.first_block = !txn.begun; // of those that the consumer sees
+	if (fresh)
 		++counters_.streamed_transactions;
 	++counters_.streamed_blocks;
 	learn(txn, facts);
@@ -291,7 +284,7 @@ void CpoSession::stream_start(const CpoPlace &place, const CpoTransaction &facts
 	current_prepared_ = false;
 	write_xid_ = place.xid;
 	if (!txn.streamed) {
-		logs_.open(facts.xid, facts.first_lsn);
+		logs_.open(facts.xid);
 	} else if (!traits_.lazy_stream_start) {
 		format_->stream_start(writer_, place.lsn, txn, true);
 		txn.begun = txn.block_begun = true;
@@ -340,7 +333,7 @@ void CpoSession::stream_commit(const CpoPlace &place, const CpoTransaction &fact
 	txn->complete = true;
 	if (!txn->streamed) {
 		replay_ = {};
-		replay_.active = true;
+		replay_.txn = txn;
 		replay_.prepared = prepared;
 		replay_.place = place;
 		return;
@@ -381,7 +374,7 @@ void CpoSession::next(CpoAction &action)
 		return;
 	}
 	while (!take_message(action) && !take_replayed(action)) {
-		if (next_message_ < writer_.messages().size() || replay_.active)
+		if (next_message_ < writer_.messages().size() || replay_.txn != nullptr)
 			continue; // the replay wrote something, or goes on
 		if (take_io(action))
 			return;
@@ -398,7 +391,7 @@ bool CpoSession::take_message(CpoAction &action) noexcept
 		return false;
 	const cpp_output::message &m = writer_.messages()[next_message_++];
 	send(action, m.lsn, writer_.data(m), m.len, m.more, m.last);
-	action.flush = ends_ && !replay_.active && next_message_ == writer_.messages().size();
+	action.flush = ends_ && replay_.txn == nullptr && next_message_ == writer_.messages().size();
 	return true;
 }
 
@@ -424,9 +417,9 @@ void CpoSession::send(
 // One step of the replay; true if it gave an action.
 bool CpoSession::take_replayed(CpoAction &action)
 {
-	if (!replay_.active)
+	if (replay_.txn == nullptr)
 		return false;
-	transaction &txn = *find_stream(replay_.place.xid);
+	transaction &txn = *replay_.txn;
 	if (!replay_.started) {
 		replay_.started = true;
 		message_open_ = false;
@@ -465,7 +458,7 @@ bool CpoSession::take_replayed(CpoAction &action)
 		}
 	}
 	replay_.record_waits = false;
-	if (replay_.record.gap != no_gap)
+	if (replay_.record.gap != no_late_text)
 		fill_gap(txn);
 	const replayed &record = replay_.record;
 	send(action, record.lsn, record.data, record.len, (record.flags & record_more) != 0,
@@ -489,12 +482,11 @@ void CpoSession::fill_gap(transaction &txn)
 
 void CpoSession::finish_replay()
 {
-	const transaction &txn = *find_stream(replay_.place.xid);
-	replay_.active = false;
+	const transaction &txn = *std::exchange(replay_.txn, nullptr);
 	skipped_ = !txn.begun;
 	writer_.clear();
 	next_message_ = 0;
-	filled_.shrink(kept_capacity);
+	filled_.shrink();
 	if (!skipped_ && replay_.prepared)
 		format_->prepare(writer_, replay_.place.lsn, txn);
 	else if (!skipped_)

@@ -54,7 +54,7 @@ struct CpoSession {
 private:
 	// A transaction that is being sent from its log.
 	struct replay {
-		bool active = false;
+		cpp_output::transaction *txn = nullptr; // nullptr: there is none
 		bool started = false;
 		bool prepared = false;
 		CpoPlace place{};

@@ -8,8 +8,13 @@
  */
 #include "describe.h"
 
+#include "access/genam.h"
 #include "access/sysattr.h"
+#include "access/table.h"
+#include "catalog/objectaddress.h"
 #include "catalog/partition.h"
+#include "catalog/pg_attrdef.h"
+#include "catalog/pg_depend.h"
 #include "catalog/pg_index.h"
 #include "catalog/pg_namespace.h"
 #include "catalog/pg_type.h"
@@ -43,6 +48,13 @@ name_span(const Describer *describer, const char *name)
 	CpoSpan span = {name, name ? strlen(name) : 0};
 
 	return describer->config->utf8_text ? text_to_utf8(span) : span;
+}
+
+static void
+depend_on_schema(const Describer *describer, Oid schema)
+{
+	describer->depends(describer->arg, NAMESPACEOID,
+					   GetSysCacheHashValue1(NAMESPACEOID, ObjectIdGetDatum(schema)));
 }
 
 /* --- types ---------------------------------------------------------------- */
@@ -207,9 +219,7 @@ describe_type(const Describer *describer, Oid declared, int depth)
 		form = (Form_pg_type) GETSTRUCT(tuple);
 		/* the type's name may be printed with its schema */
 		if (describer->config->wants & CPO_WANT_TYPE_NAMES)
-			describer->depends(
-				describer->arg, NAMESPACEOID,
-				GetSysCacheHashValue1(NAMESPACEOID, ObjectIdGetDatum(form->typnamespace)));
+			depend_on_schema(describer, form->typnamespace);
 		if (form->typtype != TYPTYPE_DOMAIN)
 			break;
 		declared = form->typbasetype;
@@ -288,8 +298,7 @@ typmod_name_of(const Describer *describer, Oid type, int32 typmod)
 		elog(ERROR, "cache lookup failed for type %u", type);
 	schema = ((Form_pg_type) GETSTRUCT(tuple))->typnamespace;
 	ReleaseSysCache(tuple);
-	describer->depends(describer->arg, NAMESPACEOID,
-					   GetSysCacheHashValue1(NAMESPACEOID, ObjectIdGetDatum(schema)));
+	depend_on_schema(describer, schema);
 	return name_span(
 		describer,
 		format_type_extended(type, typmod,
@@ -319,6 +328,42 @@ describe_type_names(const Describer *describer, CpoColumn *column)
 		if (wants & CPO_WANT_CATALOG_NAMES)
 			column->base_catalog_name = catalog_name_of(describer, base);
 	}
+}
+
+/* What a default mentions by name: sequences, functions, types, operators ... */
+static void
+depend_on_default(const Describer *describer, Oid relid, AttrNumber number)
+{
+	Relation	catalog = table_open(DependRelationId, AccessShareLock);
+	ScanKeyData keys[2];
+	SysScanDesc scan;
+	HeapTuple	tuple;
+
+	ScanKeyInit(&keys[0], Anum_pg_depend_classid, BTEqualStrategyNumber, F_OIDEQ,
+				ObjectIdGetDatum(AttrDefaultRelationId));
+	ScanKeyInit(&keys[1], Anum_pg_depend_objid, BTEqualStrategyNumber, F_OIDEQ,
+				ObjectIdGetDatum(GetAttrDefaultOid(relid, number)));
+	scan = systable_beginscan(catalog, DependDependerIndexId, true, NULL, lengthof(keys), keys);
+	while (HeapTupleIsValid(tuple = systable_getnext(scan)))
+	{
+		Form_pg_depend form = (Form_pg_depend) GETSTRUCT(tuple);
+		ObjectAddress  mentioned = {form->refclassid, form->refobjid, 0};
+		SysCacheId	   cache = get_object_catcache_oid(mentioned.classId);
+
+		if (mentioned.classId == RelationRelationId && mentioned.objectId == relid)
+			continue; /* the column itself */
+		if (mentioned.classId == RelationRelationId)
+			describer->depends(describer->arg, -1, mentioned.objectId);
+		else if (mentioned.classId == TypeRelationId &&
+				 get_typtype(mentioned.objectId) == TYPTYPE_ENUM)
+			describer->depends(describer->arg, ENUMOID, ANY_LABEL);
+		if (cache >= 0)
+			describer->depends(describer->arg, cache,
+							   GetSysCacheHashValue1(cache, ObjectIdGetDatum(mentioned.objectId)));
+		depend_on_schema(describer, get_object_namespace(&mentioned));
+	}
+	systable_endscan(scan);
+	table_close(catalog, AccessShareLock);
 }
 
 static CpoSpan
@@ -366,7 +411,10 @@ describe_column(const Describer *describer, Relation relation, Form_pg_attribute
 	column->type = describe_type(describer, attribute->atttypid, 0);
 	describe_type_names(describer, column);
 	if ((wants & CPO_WANT_DEFAULTS) && attribute->atthasdef && attribute->attgenerated == '\0')
+	{
+		depend_on_default(describer, RelationGetRelid(relation), attribute->attnum);
 		column->default_expr = default_of(describer, relation, attribute->attnum);
+	}
 }
 
 static void
@@ -432,8 +480,7 @@ describe_root(const Describer *describer, CpoRelationInfo *info)
 	info->root_name = name_span(describer, get_rel_name(root));
 	/* its name, and that it is one at all, are told by its own relcache entry */
 	describer->depends(describer->arg, -1, root);
-	describer->depends(describer->arg, NAMESPACEOID,
-					   GetSysCacheHashValue1(NAMESPACEOID, ObjectIdGetDatum(schema)));
+	depend_on_schema(describer, schema);
 }
 
 void
@@ -456,8 +503,7 @@ describe_relation(DecodingState *state, Relation relation, MemoryContext context
 	Bitmapset *primary_key = NULL;
 	int		   i;
 
-	depends(arg, NAMESPACEOID,
-			GetSysCacheHashValue1(NAMESPACEOID, ObjectIdGetDatum(form->relnamespace)));
+	depend_on_schema(&describer, form->relnamespace);
 	info->oid = RelationGetRelid(relation);
 	info->schema = name_span(&describer, schema);
 	info->name = name_span(&describer, name);
@@ -465,7 +511,6 @@ describe_relation(DecodingState *state, Relation relation, MemoryContext context
 		info->quoted_name = name_span(&describer, quote_qualified_identifier(schema, name));
 	if ((state->config->wants & CPO_WANT_PARTITION_ROOT) && form->relispartition)
 		describe_root(&describer, info);
-	info->kind = form->relkind;
 	info->replica_identity = form->relreplident;
 
 	if (form->relhasindex)

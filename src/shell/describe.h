@@ -7,10 +7,14 @@
 
 #include "relation.h"
 
+/* ENUMOID: stands for every label; nothing says which of them a default mentions. */
+#define ANY_LABEL 1
+
 /*
  * Called for each catalog entry that a description depends on besides the
  * relation itself: the syscache's id and the entry's hash value there, or
- * cacheid -1 and the oid of a composite type's relation.
+ * cacheid -1 and the oid of another relation: a composite type's, a partition's
+ * root, or one that a default mentions.
  */
 typedef void (*DependencyCallback)(void *arg, int cacheid, uint32 value);
 

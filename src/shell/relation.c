@@ -4,7 +4,7 @@
  *
  * A plan is made at a relation's first change and thrown away when the server
  * says that something which it was made from has changed: the relation itself,
- * by its oid, or a type, schema or composite type that it mentions.  The latter
+ * by its oid, or a type, schema or other object that it mentions.  The latter
  * are rare, so they cost one counter: whatever plan was made before is stale.
  * To know them from what concerns nobody (each new table brings a new type),
  * the cache keeps the set of all that its usable plans depend on.
@@ -137,15 +137,25 @@ catalog_invalidated(Datum arg, SysCacheId cacheid, uint32 hashvalue)
 }
 
 static void
+label_invalidated(Datum arg, SysCacheId cacheid, uint32 hashvalue)
+{
+	catalog_invalidated(arg, cacheid, ANY_LABEL);
+}
+
+static void
 register_callbacks(void)
 {
-	static bool registered = false;
+	static const SysCacheId catalogs[] = {TYPEOID, NAMESPACEOID, PROCOID,  OPEROID,
+										  COLLOID, TSCONFIGOID,	 TSDICTOID};
+	static bool				registered = false;
+	int						i;
 
 	if (registered)
 		return;
 	CacheRegisterRelcacheCallback(relation_invalidated, (Datum) 0);
-	CacheRegisterSyscacheCallback(TYPEOID, catalog_invalidated, (Datum) 0);
-	CacheRegisterSyscacheCallback(NAMESPACEOID, catalog_invalidated, (Datum) 0);
+	for (i = 0; i < (int) lengthof(catalogs); i++)
+		CacheRegisterSyscacheCallback(catalogs[i], catalog_invalidated, (Datum) 0);
+	CacheRegisterSyscacheCallback(ENUMOID, label_invalidated, (Datum) 0);
 	registered = true;
 }
 

@@ -76,12 +76,6 @@ release_state(void *arg)
 	state->session = NULL;
 }
 
-static CpoSpan
-span_of(const char *text)
-{
-	return (CpoSpan){text, text ? strlen(text) : 0};
-}
-
 /* The options as the core takes them; in UTF-8 if `convert`. */
 static CpoOption *
 collect_options(List *given, bool convert)

@@ -48,7 +48,15 @@ typedef struct DecodingState
 	TiedMessages  *messages;
 	Wire		   wire;
 	int			   unreported_changes; /* since the last report of progress */
+	TransactionId  abort_checked_xid;  /* for the answer below, in this block */
+	bool		   abort_found;
 } DecodingState;
+
+static inline CpoSpan
+span_of(const char *text)
+{
+	return (CpoSpan){text, text ? strlen(text) : 0};
+}
 
 /* session.c: opening and releasing the state; ERROR on bad options */
 extern DecodingState   *state_open(LogicalDecodingContext *ctx, OutputPluginOptions *options);

@@ -85,7 +85,7 @@ find_file(SpillFiles *spill, uint32 number)
 	return NULL;
 }
 
-/* The callbacks of one action, with an error context around them. */
+/* Runs one action with an error context around it. */
 static void
 with_context(DecodingState *state, const CpoAction *action, const char *what,
 			 void (*run)(DecodingState *state, const CpoAction *action))

@@ -52,7 +52,6 @@ public:
 		info.schema = keep(in.text(12) + 's');
 		info.name = keep(in.text(12) + 't');
 		info.quoted_name = info.name;
-		info.kind = in.below(9) == 8 ? 'm' : 'r';
 		info.replica_identity = identity;
 		info.ncolumns = columns_.size();
 		info.columns = columns_.data();

@@ -34,7 +34,6 @@ void try_table(driver::core_driver &core, std::string_view name)
 	CpoRelationInfo info{};
 	info.oid = 1;
 	info.schema = info.name = info.quoted_name = driver::span(name);
-	info.kind = 'r';
 	info.replica_identity = 'd';
 	info.ncolumns = 1;
 	info.columns = &column;

@@ -54,7 +54,6 @@ public:
 		info_.schema = span("public");
 		info_.name = span(name_);
 		info_.quoted_name = span("public.some_table");
-		info_.kind = 'r';
 		info_.replica_identity = 'd';
 		info_.has_primary_key = true;
 		info_.ncolumns = columns_.size();

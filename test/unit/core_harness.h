@@ -79,7 +79,6 @@ public:
 	{
 		info.oid = oid;
 		info.schema = span("public");
-		info.kind = 'r';
 		info.replica_identity = 'd';
 		add("id", int4).in_identity = true;
 		columns[0].in_primary_key = columns[0].not_null = true;

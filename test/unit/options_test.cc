@@ -161,6 +161,9 @@ TEST(options, an_option_of_another_format_is_known)
 {
 	const CpoError error = refused(options{{"only-local", "1"}});
 	EXPECT_STREQ(error.detail, "Format test_decoding has this option, format json does not.");
+	const CpoError shared = refused(options{{"format", "test_decoding"}, {"include-lsn", "1"}});
+	EXPECT_STREQ(shared.detail,
+		"Formats json and wal2json have this option, format test_decoding does not.");
 }
 
 TEST(options, texts_of_any_length_and_bytes)
@@ -188,6 +191,12 @@ TEST(options, shown_text_ends_with_a_whole_character)
 	const std::string text = std::string(199, 'x') + "é";
 	EXPECT_EQ(shown(text), text.substr(0, 199));
 	EXPECT_EQ(shown("é"), "é");
+	std::string wide;
+	for (int i = 0; i < 100; ++i)
+		wide += "日";
+	EXPECT_EQ(shown(wide), wide.substr(0, 198));
+	// another encoding of two bytes a character, where nobody knows which byte is which
+	EXPECT_EQ(shown("ab" + std::string(300, '\xa4')), "ab");
 }
 
 TEST(options, the_table_is_in_order_and_complete)

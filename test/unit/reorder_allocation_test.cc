@@ -61,7 +61,7 @@ TEST(reorder_allocation, nothing_comes_from_global_new)
 		CpoCounters counters{};
 		reorder_logs logs(&memory, {2048, 256, method}, counters);
 		for (CpoXid xid = 1; xid <= 50; ++xid)
-			logs.open(xid, xid);
+			logs.open(xid);
 		const auto drain = [&] {
 			for (auto request = logs.next_io(); request.what != io_request::kind::none;
 				 request = logs.next_io())
@@ -69,14 +69,14 @@ TEST(reorder_allocation, nothing_comes_from_global_new)
 					std::memcpy(file.data() + request.offset, request.data, request.len);
 		};
 		for (CpoLsn lsn = 100; lsn < 1000; ++lsn) {
-			logs.append(1, {lsn, no_gap, 0, bytes});
+			logs.append(1, {lsn, 0, 0, bytes});
 			drain();
 		}
 		logs.cut(1, 900);
 		for (CpoXid xid = 2; xid <= 40; ++xid)
 			logs.drop(xid);
 		try {
-			logs.append(2, {1, no_gap, 0, bytes});
+			logs.append(2, {1, 0, 0, bytes});
 		} catch (const reorder_misuse &) {
 			++refusals;
 		}

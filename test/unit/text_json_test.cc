@@ -268,7 +268,7 @@ TEST(json_string, reserves_little_more_than_it_writes)
 		byte_buffer out(&memory);
 		append_json_string(out, text, mode);
 		EXPECT_LT(memory.largest, text.size() + 10000);
-		out.shrink(0);
+		out.shrink();
 		memory.largest = 0;
 		append_json_document(out, text, mode);
 		EXPECT_LT(memory.largest, text.size() + 10000);

@@ -102,7 +102,6 @@ struct table {
 		info.oid = 16384;
 		info.schema = span("public");
 		info.name = span("t");
-		info.kind = 'r';
 		info.replica_identity = 'd';
 		info.has_primary_key = true;
 	}

@@ -110,6 +110,11 @@ public:
 	 * of a WARNING, each ended by a NUL (message, detail, hint); nothing for none.
 	 */
 	virtual void missing_identity(byte_buffer &text, const CpoRelation &relation) const;
+
+protected:
+	// Those texts, the message with the table's name between two parts of it.
+	static void append_identity_warning(byte_buffer &text, std::string_view before,
+		const CpoRelation &relation, std::string_view after);
 };
 
 struct format_entry {

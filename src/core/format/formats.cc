@@ -20,11 +20,18 @@ std::span<const format_entry> formats() noexcept
 
 void format::missing_identity(byte_buffer &text, const CpoRelation &relation) const
 {
-	text.append("table \"");
+	append_identity_warning(text, "table \"", relation,
+		"\" has no replica identity: its UPDATEs and DELETEs are sent without old rows");
+}
+
+void format::append_identity_warning(
+	byte_buffer &text, std::string_view before, const CpoRelation &relation, std::string_view after)
+{
+	text.append(before);
 	text.append(view(relation.info.schema));
 	text.append(".");
 	text.append(view(relation.info.name));
-	text.append("\" has no replica identity: its UPDATEs and DELETEs are sent without old rows");
+	text.append(after);
 	text.push_back('\0');
 	text.append("This warning comes once for a table in a session.");
 	text.push_back('\0');

@@ -7,12 +7,6 @@
 namespace cpp_output
 {
 
-namespace
-{
-// A buffer that grew beyond this for one event is given back after it.
-constexpr std::size_t kept_capacity = std::size_t{1} << 20;
-} // namespace
-
 byte_buffer &message_writer::open(CpoLsn lsn)
 {
 	buffer_.commit(buffer_.reserve(CPO_HEADROOM) + CPO_HEADROOM);
@@ -46,7 +40,7 @@ void message_writer::finish(bool more, bool last)
 void message_writer::clear() noexcept
 {
 	messages_.clear();
-	buffer_.shrink(kept_capacity);
+	buffer_.shrink();
 }
 
 } // namespace cpp_output

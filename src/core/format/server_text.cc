@@ -34,4 +34,20 @@ char *write_server_text(char *out, CpoKind kind, const CpoValue &value)
 	}
 }
 
+bool is_number_type(CpoOid type) noexcept
+{
+	switch (type) {
+	case 20:   // int8
+	case 21:   // int2
+	case 23:   // int4
+	case 26:   // oid
+	case 700:  // float4
+	case 701:  // float8
+	case 1700: // numeric
+		return true;
+	default:
+		return false;
+	}
+}
+
 } // namespace cpp_output

@@ -17,4 +17,7 @@ constexpr std::size_t server_text_max = datetime_max;
  */
 char *write_server_text(char *out, CpoKind kind, const CpoValue &value);
 
+// The types that the peers print without quotes, by their fixed oids in pg_type.
+bool is_number_type(CpoOid type) noexcept;
+
 } // namespace cpp_output

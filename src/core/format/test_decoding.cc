@@ -13,20 +13,13 @@ namespace cpp_output
 namespace
 {
 
-// The types that the peer prints without quotes, by their fixed oids in pg_type.
 enum class literal { quoted, bare, bits, boolean };
 
 literal literal_of(CpoOid type)
 {
-	switch (type) {
-	case 20:   // int8
-	case 21:   // int2
-	case 23:   // int4
-	case 26:   // oid
-	case 700:  // float4
-	case 701:  // float8
-	case 1700: // numeric
+	if (is_number_type(type))
 		return literal::bare;
+	switch (type) {
 	case 1560: // bit
 	case 1562: // varbit
 		return literal::bits;
@@ -129,139 +122,23 @@ public:
 	{
 	}
 
-	void configure(CpoConfig &config) const override
-	{
-		config.binary_output = own_.force_binary;
-		config.receive_rewrites = own_.include_rewrites;
-		config.skip_nodecode_gids = true;
-		config.opaque_stream = true;
-		config.wants = CPO_WANT_QUOTED_NAMES | CPO_WANT_TYPE_NAMES;
-	}
-
+	void configure(CpoConfig &config) const override;
+	format_traits traits() const override;
 	bool wants_origin(std::uint32_t origin_id) const override
 	{
 		return !own_.only_local || origin_id == 0;
 	}
 
-	format_traits traits() const override
-	{
-		format_traits traits;
-		traits.lazy_begin = own_.skip_empty_xacts;
-		traits.lazy_begin_prepare = own_.skip_empty_xacts;
-		traits.lazy_stream_start = own_.skip_empty_xacts;
-		traits.message_opens = message_opens_;
-		return traits;
-	}
-
-	const format_plan *plan(const CpoRelation &relation, std::pmr::memory_resource &arena) override
-	{
-		byte_buffer text(&arena);
-		text.append("table ");
-		text.append(view(relation.info.quoted_name));
-		text.push_back(':');
-		auto *plan = std::pmr::polymorphic_allocator<>(&arena).new_object<test_decoding_plan>();
-		plan->head = keep(text.view(), arena);
-		plan->ncolumns = relation.info.ncolumns;
-		auto *columns = static_cast<column_plan *>(
-			arena.allocate(plan->ncolumns * sizeof(column_plan), alignof(column_plan)));
-		for (std::size_t i = 0; i < plan->ncolumns; ++i) {
-			const CpoColumn &column = relation.info.columns[i];
-			text.clear();
-			text.push_back(' ');
-			text.append(view(column.quoted_name));
-			text.push_back('[');
-			text.append(view(column.type_name));
-			text.append("]:");
-			new (&columns[i]) column_plan{keep(text.view(), arena), column.type->kind,
-				literal_of(column.type_oid), !relation.needed[i]};
-		}
-		plan->columns = columns;
-		return plan;
-	}
+	const format_plan *plan(const CpoRelation &relation, std::pmr::memory_resource &arena) override;
 
 	void begin(message_writer &out, CpoLsn lsn, const transaction &txn, bool last) override
 	{
 		with_xid(out, lsn, "BEGIN", " ", txn.facts.xid, last);
 	}
-
-	void commit(message_writer &out, CpoLsn lsn, const transaction &txn) override
-	{
-		byte_buffer &text = out.open(lsn);
-		append_xid(text, "COMMIT", " ", txn.facts.xid);
-		append_time(text, txn);
-		out.close();
-	}
-
-	void change(message_writer &out, const CpoChange &change, transaction &txn) override
-	{
-		if (txn.streamed) {
-			streamed(out, change.place.lsn, "streaming change for ", txn);
-			return;
-		}
-		const auto &plan = *static_cast<const test_decoding_plan *>(change.relation->plan);
-		byte_buffer &text = out.open(change.place.lsn);
-		text.append(plan.head);
-		switch (change.act) {
-		case CPO_INSERT:
-			text.append(" INSERT:");
-			append_row(out, text, plan, change.new_row, false);
-			break;
-		case CPO_UPDATE:
-			text.append(" UPDATE:");
-			if (change.old_row != nullptr) {
-				text.append(" old-key:");
-				append_row(out, text, plan, change.old_row, true);
-				text.append(" new-tuple:");
-			}
-			append_row(out, text, plan, change.new_row, false);
-			break;
-		default:
-			text.append(" DELETE:");
-			append_row(out, text, plan, change.old_row, true);
-			break;
-		}
-		out.close();
-	}
-
-	void truncate(message_writer &out, const CpoTruncation &truncation, transaction &txn) override
-	{
-		if (txn.streamed) {
-			streamed(out, truncation.place.lsn, "streaming truncate for ", txn);
-			return;
-		}
-		byte_buffer &text = out.open(truncation.place.lsn);
-		text.append("table ");
-		for (std::size_t i = 0; i < truncation.nrelations; ++i) {
-			if (i != 0)
-				text.append(", ");
-			text.append(view(truncation.relations[i]->info.quoted_name));
-		}
-		text.append(": TRUNCATE:");
-		if (truncation.restart_identity)
-			text.append(" restart_seqs");
-		if (truncation.cascade)
-			text.append(" cascade");
-		if (!truncation.restart_identity && !truncation.cascade)
-			text.append(" (no-flags)");
-		out.close();
-	}
-
-	void message(message_writer &out, const CpoMessage &message, transaction *txn) override
-	{
-		const bool in_stream = txn != nullptr && txn->streamed;
-		byte_buffer &text = out.open(message.place.lsn);
-		text.append(in_stream ? "streaming message: transactional: " : "message: transactional: ");
-		text.push_back(message.transactional ? '1' : '0');
-		text.append(" prefix: ");
-		text.append(view(message.prefix));
-		text.append(", sz: ");
-		append_unsigned(text, message.content.len);
-		if (!in_stream) {
-			text.append(" content:");
-			text.append(view(message.content));
-		}
-		out.close();
-	}
+	void commit(message_writer &out, CpoLsn lsn, const transaction &txn) override;
+	void change(message_writer &out, const CpoChange &change, transaction &txn) override;
+	void truncate(message_writer &out, const CpoTruncation &truncation, transaction &txn) override;
+	void message(message_writer &out, const CpoMessage &message, transaction *txn) override;
 
 	void begin_prepare(message_writer &out, CpoLsn lsn, const transaction &txn, bool last) override
 	{
@@ -295,113 +172,265 @@ public:
 	{
 		with_xid(out, lsn, "aborting streamed (sub)transaction", " TXN ", subxid, true);
 	}
-	void stream_prepare(message_writer &out, CpoLsn lsn, const transaction &txn) override
-	{
-		byte_buffer &text = out.open(lsn);
-		text.append(own_.include_xids ? "preparing streamed transaction TXN "
-									  : "preparing streamed transaction ");
-		append_gid(text, txn);
-		append_time(text, txn);
-		out.close();
-	}
-	void stream_commit(message_writer &out, CpoLsn lsn, const transaction &txn) override
-	{
-		byte_buffer &text = out.open(lsn);
-		append_xid(text, "committing streamed transaction", " TXN ", txn.facts.xid);
-		append_time(text, txn);
-		out.close();
-	}
+	void stream_prepare(message_writer &out, CpoLsn lsn, const transaction &txn) override;
+	void stream_commit(message_writer &out, CpoLsn lsn, const transaction &txn) override;
 
 	// The peer says "(no-tuple-data)" in the change and nothing else.
 	void missing_identity(byte_buffer &, const CpoRelation &) const override {}
 
 private:
 	static void append_row(message_writer &out, byte_buffer &text, const test_decoding_plan &plan,
-		const CpoValue *row, bool skip_nulls)
-	{
-		if (row == nullptr) {
-			text.append(" (no-tuple-data)");
-			return;
-		}
-		for (std::size_t i = 0; i < plan.ncolumns; ++i) {
-			const column_plan &column = plan.columns[i];
-			const CpoValue &value = row[i];
-			if (column.skipped || (value.form == CPO_NULL && skip_nulls))
-				continue;
-			out.at_column(i);
-			text.append(column.prefix);
-			if (value.form == CPO_NULL)
-				text.append("null");
-			else if (value.form == CPO_UNCHANGED)
-				text.append("unchanged-toast-datum");
-			else
-				append_value(text, column, value);
-		}
-	}
-
+		const CpoValue *row, bool skip_nulls);
 	void append_xid(
-		byte_buffer &text, std::string_view what, std::string_view before, CpoXid xid) const
-	{
-		text.append(what);
-		if (own_.include_xids) {
-			text.append(before);
-			append_unsigned(text, xid);
-		}
-	}
+		byte_buffer &text, std::string_view what, std::string_view before, CpoXid xid) const;
+	void append_time(byte_buffer &text, const transaction &txn) const;
+	void append_gid(byte_buffer &text, const transaction &txn) const;
 
 	void with_xid(message_writer &out, CpoLsn lsn, std::string_view what, std::string_view before,
-		CpoXid xid, bool last) const
-	{
-		append_xid(out.open(lsn), what, before, xid);
-		out.close(last);
-	}
-
+		CpoXid xid, bool last) const;
 	void streamed(
-		message_writer &out, CpoLsn lsn, std::string_view what, const transaction &txn) const
-	{
-		byte_buffer &text = out.open(lsn);
-		text.append(what);
-		if (own_.include_xids) {
-			text.append("TXN ");
-			append_unsigned(text, txn.facts.xid);
-		} else {
-			text.append("transaction");
-		}
-		out.close();
-	}
-
-	void append_time(byte_buffer &text, const transaction &txn) const
-	{
-		if (!own_.include_timestamp)
-			return;
-		text.append(" (at ");
-		text.commit(write_timestamptz(
-			text.reserve(datetime_max), txn.facts.commit_time, txn.facts.commit_offset, ' '));
-		text.push_back(')');
-	}
-
-	void append_gid(byte_buffer &text, const transaction &txn) const
-	{
-		append_quoted(text, view(txn.facts.gid));
-		if (own_.include_xids) {
-			text.append(", txid ");
-			append_unsigned(text, txn.facts.xid);
-		}
-	}
-
+		message_writer &out, CpoLsn lsn, std::string_view what, const transaction &txn) const;
 	void prepared(
-		message_writer &out, CpoLsn lsn, std::string_view what, const transaction &txn) const
-	{
-		byte_buffer &text = out.open(lsn);
-		text.append(what);
-		append_gid(text, txn);
-		append_time(text, txn);
-		out.close();
-	}
+		message_writer &out, CpoLsn lsn, std::string_view what, const transaction &txn) const;
 
 	test_decoding_settings own_;
 	bool message_opens_; // since PostgreSQL 17
 };
+
+// --- the plan ---
+
+void test_decoding_format::configure(CpoConfig &config) const
+{
+	config.binary_output = own_.force_binary;
+	config.receive_rewrites = own_.include_rewrites;
+	config.skip_nodecode_gids = true;
+	config.opaque_stream = true;
+	config.wants = CPO_WANT_QUOTED_NAMES | CPO_WANT_TYPE_NAMES;
+}
+
+format_traits test_decoding_format::traits() const
+{
+	format_traits traits;
+	traits.lazy_begin = own_.skip_empty_xacts;
+	traits.lazy_begin_prepare = own_.skip_empty_xacts;
+	traits.lazy_stream_start = own_.skip_empty_xacts;
+	traits.message_opens = message_opens_;
+	return traits;
+}
+
+const format_plan *test_decoding_format::plan(
+	const CpoRelation &relation, std::pmr::memory_resource &arena)
+{
+	byte_buffer text(&arena);
+	text.append("table ");
+	text.append(view(relation.info.quoted_name));
+	text.push_back(':');
+	auto *plan = std::pmr::polymorphic_allocator<>(&arena).new_object<test_decoding_plan>();
+	plan->head = keep(text.view(), arena);
+	plan->ncolumns = relation.info.ncolumns;
+	auto *columns = static_cast<column_plan *>(
+		arena.allocate(plan->ncolumns * sizeof(column_plan), alignof(column_plan)));
+	for (std::size_t i = 0; i < plan->ncolumns; ++i) {
+		const CpoColumn &column = relation.info.columns[i];
+		text.clear();
+		text.push_back(' ');
+		text.append(view(column.quoted_name));
+		text.push_back('[');
+		text.append(view(column.type_name));
+		text.append("]:");
+		new (&columns[i]) column_plan{keep(text.view(), arena), column.type->kind,
+			literal_of(column.type_oid), !relation.needed[i]};
+	}
+	plan->columns = columns;
+	return plan;
+}
+
+// --- events ---
+
+void test_decoding_format::commit(message_writer &out, CpoLsn lsn, const transaction &txn)
+{
+	byte_buffer &text = out.open(lsn);
+	append_xid(text, "COMMIT", " ", txn.facts.xid);
+	append_time(text, txn);
+	out.close();
+}
+
+void test_decoding_format::change(message_writer &out, const CpoChange &change, transaction &txn)
+{
+	if (txn.streamed) {
+		streamed(out, change.place.lsn, "streaming change for ", txn);
+		return;
+	}
+	const auto &plan = *static_cast<const test_decoding_plan *>(change.relation->plan);
+	byte_buffer &text = out.open(change.place.lsn);
+	text.append(plan.head);
+	switch (change.act) {
+	case CPO_INSERT:
+		text.append(" INSERT:");
+		append_row(out, text, plan, change.new_row, false);
+		break;
+	case CPO_UPDATE:
+		text.append(" UPDATE:");
+		if (change.old_row != nullptr) {
+			text.append(" old-key:");
+			append_row(out, text, plan, change.old_row, true);
+			text.append(" new-tuple:");
+		}
+		append_row(out, text, plan, change.new_row, false);
+		break;
+	default:
+		text.append(" DELETE:");
+		append_row(out, text, plan, change.old_row, true);
+		break;
+	}
+	out.close();
+}
+
+void test_decoding_format::truncate(
+	message_writer &out, const CpoTruncation &truncation, transaction &txn)
+{
+	if (txn.streamed) {
+		streamed(out, truncation.place.lsn, "streaming truncate for ", txn);
+		return;
+	}
+	byte_buffer &text = out.open(truncation.place.lsn);
+	text.append("table ");
+	for (std::size_t i = 0; i < truncation.nrelations; ++i) {
+		if (i != 0)
+			text.append(", ");
+		text.append(view(truncation.relations[i]->info.quoted_name));
+	}
+	text.append(": TRUNCATE:");
+	if (truncation.restart_identity)
+		text.append(" restart_seqs");
+	if (truncation.cascade)
+		text.append(" cascade");
+	if (!truncation.restart_identity && !truncation.cascade)
+		text.append(" (no-flags)");
+	out.close();
+}
+
+void test_decoding_format::message(message_writer &out, const CpoMessage &message, transaction *txn)
+{
+	const bool in_stream = txn != nullptr && txn->streamed;
+	byte_buffer &text = out.open(message.place.lsn);
+	text.append(in_stream ? "streaming message: transactional: " : "message: transactional: ");
+	text.push_back(message.transactional ? '1' : '0');
+	text.append(" prefix: ");
+	text.append(view(message.prefix));
+	text.append(", sz: ");
+	append_unsigned(text, message.content.len);
+	if (!in_stream) {
+		text.append(" content:");
+		text.append(view(message.content));
+	}
+	out.close();
+}
+
+void test_decoding_format::stream_prepare(message_writer &out, CpoLsn lsn, const transaction &txn)
+{
+	byte_buffer &text = out.open(lsn);
+	text.append(own_.include_xids ? "preparing streamed transaction TXN "
+								  : "preparing streamed transaction ");
+	append_gid(text, txn);
+	append_time(text, txn);
+	out.close();
+}
+
+void test_decoding_format::stream_commit(message_writer &out, CpoLsn lsn, const transaction &txn)
+{
+	byte_buffer &text = out.open(lsn);
+	append_xid(text, "committing streamed transaction", " TXN ", txn.facts.xid);
+	append_time(text, txn);
+	out.close();
+}
+
+// --- pieces of text ---
+
+void test_decoding_format::append_row(message_writer &out, byte_buffer &text,
+	const test_decoding_plan &plan, const CpoValue *row, bool skip_nulls)
+{
+	if (row == nullptr) {
+		text.append(" (no-tuple-data)");
+		return;
+	}
+	for (std::size_t i = 0; i < plan.ncolumns; ++i) {
+		const column_plan &column = plan.columns[i];
+		const CpoValue &value = row[i];
+		if (column.skipped || (value.form == CPO_NULL && skip_nulls))
+			continue;
+		out.at_column(i);
+		text.append(column.prefix);
+		if (value.form == CPO_NULL)
+			text.append("null");
+		else if (value.form == CPO_UNCHANGED)
+			text.append("unchanged-toast-datum");
+		else
+			append_value(text, column, value);
+	}
+}
+
+void test_decoding_format::append_xid(
+	byte_buffer &text, std::string_view what, std::string_view before, CpoXid xid) const
+{
+	text.append(what);
+	if (own_.include_xids) {
+		text.append(before);
+		append_unsigned(text, xid);
+	}
+}
+
+void test_decoding_format::with_xid(message_writer &out, CpoLsn lsn, std::string_view what,
+	std::string_view before, CpoXid xid, bool last) const
+{
+	append_xid(out.open(lsn), what, before, xid);
+	out.close(last);
+}
+
+void test_decoding_format::streamed(
+	message_writer &out, CpoLsn lsn, std::string_view what, const transaction &txn) const
+{
+	byte_buffer &text = out.open(lsn);
+	text.append(what);
+	if (own_.include_xids) {
+		text.append("TXN ");
+		append_unsigned(text, txn.facts.xid);
+	} else {
+		text.append("transaction");
+	}
+	out.close();
+}
+
+void test_decoding_format::append_time(byte_buffer &text, const transaction &txn) const
+{
+	if (!own_.include_timestamp)
+		return;
+	text.append(" (at ");
+	text.commit(write_timestamptz(
+		text.reserve(datetime_max), txn.facts.commit_time, txn.facts.commit_offset, ' '));
+	text.push_back(')');
+}
+
+void test_decoding_format::append_gid(byte_buffer &text, const transaction &txn) const
+{
+	append_quoted(text, view(txn.facts.gid));
+	if (own_.include_xids) {
+		text.append(", txid ");
+		append_unsigned(text, txn.facts.xid);
+	}
+}
+
+void test_decoding_format::prepared(
+	message_writer &out, CpoLsn lsn, std::string_view what, const transaction &txn) const
+{
+	byte_buffer &text = out.open(lsn);
+	text.append(what);
+	append_gid(text, txn);
+	append_time(text, txn);
+	out.close();
+}
+
+// --- options ---
 
 template <bool test_decoding_settings::*member, bool missing>
 void set_flag(settings &s, const option_value &value)
@@ -429,9 +458,9 @@ constexpr option options[] = {
 		set_flag<&own::include_rewrites, false>},
 	{"stream-changes", "boolean", "off", "on, off", "The same as streaming=on.",
 		[](settings &s, const option_value &value) {
-			s.test_decoding.stream_changes = false;
-			peer_boolean(value, s.test_decoding.stream_changes);
-			s.streaming = s.test_decoding.stream_changes ? CPO_STREAMING_ON : CPO_STREAMING_OFF;
+			bool on = false;
+			peer_boolean(value, on);
+			s.streaming = on ? CPO_STREAMING_ON : CPO_STREAMING_OFF;
 		}},
 };
 

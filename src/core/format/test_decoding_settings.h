@@ -11,7 +11,6 @@ struct test_decoding_settings {
 	bool skip_empty_xacts = false;
 	bool only_local = false;
 	bool include_rewrites = false;
-	bool stream_changes = false;
 };
 
 } // namespace cpp_output

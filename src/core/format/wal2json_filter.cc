@@ -1,5 +1,7 @@
 #include "format/wal2json_filter.h"
 
+#include "options.h"
+
 #include <algorithm>
 
 namespace cpp_output
@@ -7,11 +9,6 @@ namespace cpp_output
 
 namespace
 {
-
-bool is_space(char c)
-{
-	return c == ' ' || (c >= '\t' && c <= '\r');
-}
 
 // Calls add(word) for each word of a list; false if the list is malformed, or add() says so.
 template <typename Add> bool split(std::string_view list, Add add)

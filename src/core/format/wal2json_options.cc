@@ -40,7 +40,7 @@ bool parse_integer(std::string_view text, int &result)
 	}
 	if (end == digits || errno == ERANGE || std::isnan(number))
 		return false;
-	while (*end == ' ' || (*end >= '\t' && *end <= '\r'))
+	while (is_space(*end))
 		++end;
 	number = std::rint(number);
 	if (*end != '\0' || number > INT_MAX || number < INT_MIN)
@@ -69,8 +69,6 @@ void set_format_version(settings &s, const option_value &value)
 
 void set_actions(settings &s, const option_value &value)
 {
-	constexpr choice<CpoAct> choices[] = {{"insert", CPO_INSERT}, {"update", CPO_UPDATE},
-		{"delete", CPO_DELETE}, {"truncate", CPO_TRUNCATE}};
 	if (!value.given)
 		return;
 	wal2json_words words(s.wal2json.filter_msg_prefixes.words().get_allocator().resource());
@@ -78,10 +76,10 @@ void set_actions(settings &s, const option_value &value)
 		cannot_parse(sqlstate::invalid_name, value, value.text, action_list);
 	s.acts = 0;
 	for (const std::pmr::string &word : words.words()) {
-		const auto *found = std::begin(choices);
-		while (found != std::end(choices) && found->name != word)
+		const auto *found = std::begin(act_choices);
+		while (found != std::end(act_choices) && found->name != word)
 			++found;
-		if (found == std::end(choices))
+		if (found == std::end(act_choices))
 			cannot_parse(sqlstate::invalid_parameter_value, value, word, action_list);
 		s.acts |= act_bit(found->value);
 	}

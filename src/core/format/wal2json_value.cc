@@ -15,22 +15,6 @@ namespace
 constexpr CpoOid bool_oid = 16;
 constexpr CpoOid bytea_oid = 17;
 
-bool is_number(CpoOid type)
-{
-	switch (type) {
-	case 20:   // int8
-	case 21:   // int2
-	case 23:   // int4
-	case 26:   // oid
-	case 700:  // float4
-	case 701:  // float8
-	case 1700: // numeric
-		return true;
-	default:
-		return false;
-	}
-}
-
 void append_hex(byte_buffer &out, std::string_view bytes)
 {
 	out.commit(write_hex(out.reserve(hex_size(bytes.size())), bytes.data(), bytes.size()));
@@ -128,7 +112,7 @@ wal2json_value_rule wal2json_rule_for(
 	CpoOid declared_type, CpoKind kind, bool numbers_as_string, text_mode mode) noexcept
 {
 	wal2json_style style = wal2json_style::string;
-	if (is_number(declared_type))
+	if (is_number_type(declared_type))
 		style = numbers_as_string ? wal2json_style::quoted_number : wal2json_style::number;
 	else if (declared_type == bool_oid)
 		style = wal2json_style::boolean;

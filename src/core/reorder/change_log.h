@@ -6,7 +6,6 @@
 #include <boost/intrusive/set_hook.hpp>
 #include <boost/intrusive/slist_hook.hpp>
 #include <cstdint>
-#include <limits>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -14,12 +13,10 @@
 namespace cpp_output
 {
 
-constexpr std::uint32_t no_gap = std::numeric_limits<std::uint32_t>::max();
-
 // A finished message. The engine carries gap and flags from append to replay unread.
 struct record {
 	CpoLsn lsn;
-	std::uint32_t gap; // offset in bytes at which text is inserted at replay, or no_gap
+	std::uint32_t gap; // where text is to be inserted at replay
 	std::uint8_t flags;
 	std::string_view bytes;
 	CpoLsn place = 0; // where the change is in WAL, if that is not its LSN
@@ -60,17 +57,12 @@ struct spill_file : boost::intrusive::slist_base_hook<
 	std::uint64_t size = 0; // as far as it was ever written
 };
 
-struct by_memory_tag;
-struct by_age_tag;
-template <class Tag>
-using log_hook = boost::intrusive::set_base_hook<boost::intrusive::tag<Tag>,
-	boost::intrusive::link_mode<boost::intrusive::normal_link>>;
-
-class change_log : public log_hook<by_memory_tag>, public log_hook<by_age_tag>
+class change_log : public boost::intrusive::set_base_hook<
+					   boost::intrusive::link_mode<boost::intrusive::normal_link>>
 {
 public:
-	change_log(chunk_pool &pool, std::pmr::memory_resource *memory, CpoXid xid, CpoLsn first_lsn)
-		: xid(xid), first_lsn(first_lsn), pool_(pool), blocks_(memory)
+	change_log(chunk_pool &pool, std::pmr::memory_resource *memory, CpoXid xid)
+		: xid(xid), pool_(pool), blocks_(memory)
 	{
 	}
 	change_log(const change_log &) = delete;
@@ -115,7 +107,6 @@ public:
 	std::size_t block_bytes() const noexcept { return blocks_.capacity() * sizeof(spilled_block); }
 
 	const CpoXid xid;
-	const CpoLsn first_lsn;
 	spill_file *file = nullptr;
 	bool ever_spilled = false;
 	bool replaying = false;

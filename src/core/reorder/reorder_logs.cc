@@ -75,19 +75,13 @@ void reorder_logs::settle(change_log &log, footprint before) noexcept
 
 // --- changes of logs ---------------------------------------------------------
 
-void reorder_logs::open(CpoXid xid, CpoLsn first_lsn)
+void reorder_logs::open(CpoXid xid)
 {
-	const auto [place, is_new] = logs_.try_emplace(xid, pool_, memory_, xid, first_lsn);
+	const auto [place, is_new] = logs_.try_emplace(xid, pool_, memory_, xid);
 	if (!is_new)
 		return;
 	by_memory_.insert(place->second);
-	by_age_.insert(place->second);
 	++counters_.logs;
-}
-
-bool reorder_logs::contains(CpoXid xid) const noexcept
-{
-	return (recent_ && recent_->xid == xid) || logs_.find(xid) != logs_.end();
 }
 
 void reorder_logs::append(CpoXid xid, const record &message)
@@ -150,7 +144,6 @@ void reorder_logs::remove(change_log &log) noexcept
 	} else {
 		by_memory_.erase(by_memory_.iterator_to(log));
 	}
-	by_age_.erase(by_age_.iterator_to(log));
 	chunk_bytes_ -= log.chunk_bytes();
 	counters_.memory_bytes -= log.chunk_bytes() + log.block_bytes();
 	--counters_.logs;
@@ -247,15 +240,6 @@ void reorder_logs::begin_event() noexcept
 	forget_request();
 	if (replay_.log)
 		remove(*replay_.log);
-}
-
-std::optional<reorder_logs::summary> reorder_logs::oldest() const noexcept
-{
-	if (by_age_.empty())
-		return std::nullopt;
-	const change_log &log = *by_age_.begin();
-	return summary{log.xid, log.first_lsn, log.chunk_bytes() + log.block_bytes(),
-		log.file ? log.file->size : 0};
 }
 
 } // namespace cpp_output

@@ -25,7 +25,6 @@
 
 #include <boost/intrusive/set.hpp>
 #include <boost/intrusive/slist.hpp>
-#include <optional>
 #include <unordered_map>
 
 namespace cpp_output
@@ -48,7 +47,7 @@ struct replayed {
 struct io_request {
 	enum class kind { none, write, read, drop };
 	kind what = kind::none;
-	CpoXid xid = 0;
+	CpoXid xid = 0;			// of a write or a read
 	std::uint32_t file = 0; // unique in the session
 	std::uint64_t offset = 0;
 	char *data = nullptr;
@@ -71,8 +70,7 @@ public:
 	~reorder_logs();
 
 	// Begins the log of a top-level transaction, if it is not there yet. Throws std::bad_alloc.
-	void open(CpoXid xid, CpoLsn first_lsn);
-	bool contains(CpoXid xid) const noexcept;
+	void open(CpoXid xid);
 
 	// Needs an open log. Throws std::bad_alloc.
 	void append(CpoXid xid, const record &message);
@@ -109,15 +107,6 @@ public:
 	void start_replay(CpoXid xid);
 	step replay_next(replayed &message, io_request &request);
 
-	// For statistics: the open transaction that began first.
-	struct summary {
-		CpoXid xid;
-		CpoLsn first_lsn;
-		std::size_t memory_bytes;
-		std::uint64_t file_bytes;
-	};
-	std::optional<summary> oldest() const noexcept;
-
 	// For tests of complexity: records that cuts had to look at so far.
 	std::uint64_t records_searched() const noexcept { return records_searched_; }
 
@@ -128,19 +117,9 @@ private:
 			return a.chunk_bytes() < b.chunk_bytes();
 		}
 	};
-	struct older {
-		bool operator()(const change_log &a, const change_log &b) const noexcept
-		{
-			return a.first_lsn != b.first_lsn ? a.first_lsn < b.first_lsn : a.xid < b.xid;
-		}
-	};
-	// Intrusive, so that a log changes its place in them without asking for memory.
-	using memory_order =
-		boost::intrusive::multiset<change_log, boost::intrusive::base_hook<log_hook<by_memory_tag>>,
-			boost::intrusive::compare<less_memory>, boost::intrusive::constant_time_size<false>>;
-	using age_order =
-		boost::intrusive::set<change_log, boost::intrusive::base_hook<log_hook<by_age_tag>>,
-			boost::intrusive::compare<older>, boost::intrusive::constant_time_size<false>>;
+	// Intrusive, so that a log changes its place in it without asking for memory.
+	using memory_order = boost::intrusive::multiset<change_log,
+		boost::intrusive::compare<less_memory>, boost::intrusive::constant_time_size<false>>;
 	using file_list = boost::intrusive::slist<spill_file,
 		boost::intrusive::constant_time_size<false>, boost::intrusive::cache_last<true>>;
 
@@ -191,8 +170,7 @@ private:
 	chunk_pool pool_;
 	spill_codec codec_;
 	std::pmr::unordered_map<CpoXid, change_log> logs_;
-	memory_order by_memory_; // all but the one at replay
-	age_order by_age_;
+	memory_order by_memory_;	   // all but the one at replay
 	change_log *recent_ = nullptr; // the one found last
 	std::size_t chunk_bytes_ = 0;  // of all logs
 	file_list condemned_;

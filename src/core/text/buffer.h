@@ -59,15 +59,17 @@ public:
 	void truncate(std::size_t n) noexcept { end_ = data_ + n; }
 	void clear() noexcept { end_ = data_; }
 
-	// Gives back memory beyond `keep` bytes; the content is lost.
-	void shrink(std::size_t keep) noexcept
+	// Clears, and gives the memory back if one unusual event made it grow beyond what is kept.
+	void shrink() noexcept
 	{
 		clear();
-		if (static_cast<std::size_t>(limit_ - data_) > keep)
+		if (static_cast<std::size_t>(limit_ - data_) > kept_capacity)
 			release();
 	}
 
 private:
+	static constexpr std::size_t kept_capacity = std::size_t{1} << 20;
+
 	void grow(std::size_t n);
 	void release() noexcept;
 

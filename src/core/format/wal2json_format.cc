@@ -1,7 +1,7 @@
-#include "format/wal2json.h"
+#include "format/wal2json_format.h"
 
 #include "error.h"
-#include "format/wal2json_format.h"
+#include "format/wal2json.h"
 #include "text/datetime.h"
 #include "text/integer.h"
 
@@ -81,16 +81,8 @@ void wal2json_format::never()
 
 void wal2json_format::missing_identity(byte_buffer &text, const CpoRelation &relation) const
 {
-	text.append("UPDATE and DELETE of table \"");
-	text.append(view(relation.info.schema));
-	text.append(".");
-	text.append(view(relation.info.name));
-	text.append("\" are left out: no primary key, or replica identity is nothing");
-	text.push_back('\0');
-	text.append("This warning comes once for a table in a session.");
-	text.push_back('\0');
-	text.append("Add a primary key, or use ALTER TABLE ... REPLICA IDENTITY.");
-	text.push_back('\0');
+	append_identity_warning(text, "UPDATE and DELETE of table \"", relation,
+		"\" are left out: no primary key, or replica identity is nothing");
 }
 
 // --- pieces of text ---
