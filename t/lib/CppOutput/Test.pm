@@ -41,12 +41,13 @@ our $root = abs_path(dirname(__FILE__) . '/../../..');
 our $library_dir = $ENV{CPP_OUTPUT_LIBRARY} || $root;
 
 # A started server that may use the plugins, with the library of the build.
-# conf: more lines for postgresql.conf; init: arguments of initdb; library_dir
+# conf: more lines for postgresql.conf; init: arguments of initdb; library_dir;
+# streaming: a standby can be made of it
 sub new_node
 {
 	my ($name, %params) = @_;
 	my $node = PostgreSQL::Test::Cluster->new($name);
-	$node->init(extra => $params{init} || []);
+	$node->init(extra => $params{init} || [], allows_streaming => $params{streaming});
 	$node->append_conf('postgresql.conf', "\n" . server_settings($params{library_dir} || $library_dir));
 	$node->append_conf('postgresql.conf', $params{conf}) if $params{conf};
 	$node->set_replication_conf;
